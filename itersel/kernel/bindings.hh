@@ -1,0 +1,12 @@
+// Each room of the kernel that Python sees has a bindings_<room>.cc with one function; bindings.cc calls them all.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace itersel {
+
+void bind_decode(pybind11::module_ &module);
+
+}  // namespace itersel

@@ -1,0 +1,62 @@
+"""Progress of long work: a line that redraws itself on a terminal, sparse plain log lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TextIO, TypeVar
+
+Item = TypeVar("Item")
+TERMINAL_INTERVAL = 0.2
+LOG_INTERVAL = 30.0
+
+
+class Progress:
+    """Counts finished items of a stage on standard error. Use as a context manager and call `advance`."""
+
+    def __init__(self, stage: str, total: int | None = None, *, unit: str = "sentences", stream: TextIO | None = None):
+        self.stage, self.total, self.unit = stage, total, unit
+        self.stream = stream or sys.stderr
+        self.terminal = self.stream.isatty()
+        self.done = 0
+        self.started = self.shown = time.monotonic()
+        self.note = ""
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        """Count finished items; `note` (a metric, a file name) is shown beside the count."""
+        self.done += count
+        self.note = note or self.note
+        now = time.monotonic()
+        if now - self.shown >= (TERMINAL_INTERVAL if self.terminal else LOG_INTERVAL):
+            self.shown = now
+            self._show()
+
+    def _show(self, end: bool = False) -> None:
+        seconds = max(time.monotonic() - self.started, 1e-9)
+        text = f"{self.stage}: {self.done:,}" + (f" of {self.total:,}" if self.total else "") + f" {self.unit}"
+        text += f", {self.done / seconds:,.1f}/s"
+        if self.total and self.done and not end:
+            text += f", {(self.total - self.done) * seconds / self.done:,.0f} s left"
+        if self.note:
+            text += f", {self.note}"
+        if self.terminal:
+            self.stream.write(f"\r\x1b[K{text}" + ("\n" if end else ""))
+        else:
+            self.stream.write(text + "\n")
+        self.stream.flush()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None or self.terminal:
+            self._show(end=True)
+
+
+def track(items: Iterable[Item], stage: str, total: int | None = None, *, unit: str = "sentences") -> Iterator[Item]:
+    """Yield the items, showing progress."""
+    with Progress(stage, total, unit=unit) as progress:
+        for item in items:
+            yield item
+            progress.advance()

@@ -1,0 +1,138 @@
+"""Builds the native kernel: our C++17 sources plus KenLM, linked into one extension module.
+
+KenLM's sources come from its source distribution on the package index, pinned by version and hash, or from the
+directory named by the environment variable KENLM_SOURCE. Nothing of KenLM is kept in this repository.
+
+ITERSEL_SANITIZE=1 builds with AddressSanitizer and UBSan.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError
+
+KENLM_VERSION = "0.3.0"
+KENLM_SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
+
+ROOT = Path(__file__).resolve().parent
+KERNEL = Path("itersel") / "kernel"
+KENLM_MACROS = [("KENLM_MAX_ORDER", "6"), ("NDEBUG", None), ("HAVE_CLOCKGETTIME", None)]
+COMPILER_HELP = (
+    "A C++17 compiler is needed to build itersel's kernel.\n"
+    "  Debian/Ubuntu: apt-get install g++ python3-dev\n"
+    "  Fedora/EMR:    dnf install gcc-c++ python3-devel\n"
+    "  macOS:         xcode-select --install"
+)
+
+
+def kenlm_sources(cache: Path) -> Path:
+    """The directory with KenLM's lm/ and util/, fetched once into `cache`."""
+    given = os.environ.get("KENLM_SOURCE")
+    if given:
+        if not (Path(given) / "lm" / "left.hh").is_file():
+            sys.exit(f"KENLM_SOURCE={given} holds no lm/left.hh: point it at an unpacked KenLM source tree.")
+        return Path(given).resolve()
+    unpacked = cache / f"kenlm-{KENLM_VERSION}"
+    if (unpacked / "lm" / "left.hh").is_file():
+        return unpacked
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        requirement = Path(folder) / "requirement.txt"
+        requirement.write_text(f"kenlm=={KENLM_VERSION} --hash=sha256:{KENLM_SHA256}\n")
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "kenlm"]
+        command += ["--no-build-isolation", "--require-hashes", "-r", str(requirement), "-d", folder]
+        if subprocess.run(command, check=False).returncode != 0:
+            sys.exit(
+                f"Could not fetch the source distribution of kenlm {KENLM_VERSION} from the package index.\n"
+                "Check the network or pip's index settings, or unpack KenLM's sources yourself and set\n"
+                "KENLM_SOURCE=/path/to/kenlm (the directory that contains lm/ and util/)."
+            )
+        with tarfile.open(next(Path(folder).glob("kenlm-*.tar.gz"))) as archive:
+            archive.extractall(folder, filter="data")
+        shutil.move(str(Path(folder) / f"kenlm-{KENLM_VERSION}"), unpacked)
+    return unpacked
+
+
+def newer(target: Path, sources: list[Path]) -> bool:
+    return target.exists() and all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
+
+
+class BuildKernel(build_ext):
+    """Compiles in parallel and only what changed; KenLM is compiled once into a static archive."""
+
+    def build_extension(self, ext: Extension) -> None:
+        if shutil.which(os.environ.get("CXX", "c++").split()[0]) is None and shutil.which("g++") is None:
+            sys.exit(COMPILER_HELP)
+        sanitize = os.environ.get("ITERSEL_SANITIZE") == "1"
+        build = ROOT / "build" / ("kernel-sanitized" if sanitize else "kernel")
+        kenlm = kenlm_sources(ROOT / "build" / "sources")
+        flags = ["-O2", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if sanitize else ["-O3"]
+        flags += ["-std=c++17", "-fvisibility=hidden", "-fPIC", "-ffp-contract=off"]
+        try:
+            archive = self.build_kenlm(kenlm, build, flags)
+            headers = sorted((ROOT / KERNEL).glob("*.hh"))
+            objects = self.compile_all(
+                [ROOT / source for source in ext.sources], build / "itersel", headers,
+                [str(path) for path in ext.include_dirs] + self.include_dirs, ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra"],
+            )
+            target = Path(self.get_ext_fullpath(ext.name))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            link = ["-fsanitize=address,undefined"] if sanitize else []
+            self.compiler.link_shared_object(
+                [*map(str, objects), str(archive)], str(target), extra_postargs=[*link, "-lrt"], target_lang="c++"
+            )
+        except (CompileError, LinkError) as error:
+            sys.exit(f"Building the kernel failed: {error}\n{COMPILER_HELP}")
+
+    def build_kenlm(self, kenlm: Path, build: Path, flags: list[str]) -> Path:
+        folders = [kenlm / "lm", kenlm / "util", kenlm / "util" / "double-conversion"]
+        sources = sorted(source for folder in folders for source in folder.glob("*.cc"))
+        sources = [s for s in sources if not s.name.endswith(("main.cc", "test.cc"))]
+        archive = build / "libkenlm.a"
+        if not newer(archive, sources):
+            objects = self.compile_all(sources, build / "kenlm", [], [str(kenlm)], [*flags, "-w"])
+            archive.unlink(missing_ok=True)
+            self.compiler.create_static_lib([*map(str, objects)], "kenlm", output_dir=str(build))
+        return archive
+
+    def compile_all(
+        self, sources: list[Path], folder: Path, headers: list[Path], includes: list[str], flags: list[str]
+    ) -> list[Path]:
+        def compile_one(source: Path) -> Path:
+            target = folder / f"{source.parent.name}_{source.stem}.o"
+            if not newer(target, [source, *headers]):
+                made = self.compiler.compile(
+                    [str(source)], output_dir=str(folder), macros=KENLM_MACROS, include_dirs=includes, extra_postargs=flags
+                )
+                shutil.move(made[0], target)
+            return target
+
+        folder.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(compile_one, sources))
+
+
+def pybind11_include() -> str:
+    import pybind11
+
+    return pybind11.get_include()
+
+
+setup(
+    ext_modules=[
+        Extension(
+            "itersel._kernel",
+            sources=sorted(str(path.relative_to(ROOT)) for path in (ROOT / KERNEL).glob("*.cc")),
+            include_dirs=[pybind11_include(), str(ROOT / KERNEL)],
+        )
+    ],
+    cmdclass={"build_ext": BuildKernel},
+)
