@@ -1,0 +1,84 @@
+// The language model's part of a search: state and score of a target side whose non-terminals have states already.
+#pragma once
+
+#include <cstdint>
+
+#include "lm/left.hh"
+#include "lm/model.hh"
+#include "rules.hh"
+
+namespace itersel {
+
+template <class Model>
+class NgramScorer {
+ public:
+  using State = lm::ngram::ChartState;
+
+  explicit NgramScorer(const Model &model) : model_(model) {}
+
+  void set_weight(double weight) { weight_ = weight; }
+
+  double weight() const { return weight_; }
+
+  // log10 probability the words and the joints add; `symbols` are model indices or -1, -2 for the tails.
+  float combine(const Symbol *symbols, std::uint32_t length, const State *const tails[2], State &out) const {
+    lm::ngram::RuleScore<Model> rule(model_, out);
+    const Symbol *end = symbols + length;
+    if (symbols != end && *symbols < 0) rule.BeginNonTerminal(*tails[-1 - *symbols++], 0);
+    for (; symbols != end; ++symbols) {
+      if (*symbols < 0)
+        rule.NonTerminal(*tails[-1 - *symbols], 0);
+      else
+        rule.Terminal(static_cast<lm::WordIndex>(*symbols));
+    }
+    return rule.Finish();
+  }
+
+  // The words of a rule alone: each run between non-terminals on its own.
+  float words_alone(const Symbol *symbols, std::uint32_t length) const {
+    float total = 0;
+    State state;
+    for (const Symbol *at = symbols, *end = symbols + length; at != end;) {
+      if (*at < 0) {
+        ++at;
+        continue;
+      }
+      lm::ngram::RuleScore<Model> rule(model_, state);
+      for (; at != end && *at >= 0; ++at) rule.Terminal(static_cast<lm::WordIndex>(*at));
+      total += rule.Finish();
+    }
+    return total;
+  }
+
+  // What the sentence's borders add: <s> before, </s> after.
+  float finish(const State &state) const {
+    State out;
+    lm::ngram::RuleScore<Model> rule(model_, out);
+    rule.BeginSentence();
+    rule.NonTerminal(state, 0);
+    rule.Terminal(model_.GetVocabulary().EndSentence());
+    return rule.Finish();
+  }
+
+  static bool equal(const State &a, const State &b) { return a == b; }
+  static std::uint64_t hash(const State &state) { return lm::ngram::hash_value(state); }
+
+ private:
+  const Model &model_;
+  double weight_ = 0;
+};
+
+// Without a language model all states are equal, and the search is exact.
+class NoScorer {
+ public:
+  struct State {};
+
+  double weight() const { return 0; }
+  float combine(const Symbol *, std::uint32_t, const State *const[2], State &) const { return 0; }
+  float words_alone(const Symbol *, std::uint32_t) const { return 0; }
+  float finish(const State &) const { return 0; }
+  static bool equal(const State &, const State &) { return true; }
+  static std::uint64_t hash(const State &) { return 0; }
+};
+
+}  // namespace itersel
