@@ -1,16 +1,18 @@
-// Cube pruning of one (span, label): enumerate rule × tail × tail combinations roughly best first, score each with the
+// Cube pruning of one (span, label): enumerate rule × tail × tail combinations roughly best first, score them with the
 // language model, recombine equal states into vertices.
 //
 // A cube is a group of rules with the same source side over fixed tail cells; its first dimension is "the rules, best
-// first". A combination is reached from exactly one predecessor (its last non-zero coordinate minus one), so none is
-// built twice and no table of visited ones is needed.
+// first". A combination waits in the queue under an estimate that lacks the language model's view of the joints; when
+// it comes to the top the model is asked, and it waits again under its true score. So the model is asked little more
+// often than combinations are accepted, while acceptance still follows the true scores.
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "best_first.hh"
 #include "hypergraph.hh"
 #include "rules.hh"
 
@@ -37,7 +39,7 @@ class CubePruner {
   // A new sentence; `graph` is empty.
   void start(Hypergraph &graph, std::uint32_t pop_limit) {
     graph_ = &graph;
-    pop_limit_ = pop_limit;
+    pop_limit_ = pop_limit ? pop_limit : std::numeric_limits<std::uint32_t>::max();
     states_.clear();
     rule_states_.clear();
     symbols_.clear();
@@ -53,34 +55,33 @@ class CubePruner {
 
  private:
   struct Item {
-    std::uint32_t cube, rule, tails[2];  // coordinates are offsets
+    double score;                    // an estimate before the language model was asked
+    const Cube *cube;
+    std::uint32_t rule, tails[2];    // offsets
+    std::uint32_t state;             // kEmpty before the language model was asked
     float lm_score;
-    State state;
-  };
-  struct Ranked {
-    double score;
-    std::uint32_t item;
-    // Ties: the earlier item first, so that the order is a function of the input alone.
-    bool operator<(const Ranked &other) const {
-      return score != other.score ? score < other.score : item > other.item;
-    }
   };
   struct Found {  // a vertex under construction
     double score;
-    std::uint32_t item, first_edge, edge_count;
+    std::uint64_t hash;
+    std::uint32_t state, first_edge, edge_count;
   };
-  struct Popped {
+  struct Accepted {
     Edge edge;
     std::uint32_t vertex;
   };
+  static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu, kLexical = 0x80000000u;
 
-  void push(const std::vector<Cube> &cubes, std::uint32_t cube, std::uint32_t rule, std::uint32_t left,
-            std::uint32_t right);
-  void accept(const std::vector<Cube> &cubes, const Ranked &best);
-  std::uint32_t recombine(std::uint32_t item);
+  // The state of a scored combination; a rule without non-terminals has its own.
+  const State &item_state(std::uint32_t state) const {
+    return state & kLexical ? rule_states_[state & ~kLexical] : item_states_[state];
+  }
+  std::uint32_t add(const Cube &cube, std::uint32_t rule, std::uint32_t left, std::uint32_t right);
+  void push_successors(Item item);
+  void ask_model(Item &item);
+  void accept(const Item &item);
+  std::uint32_t recombine(std::uint32_t state);
   void emit();
-
-  static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu;
 
   const Scorer &scorer_;
   Hypergraph *graph_ = nullptr;
@@ -88,10 +89,12 @@ class CubePruner {
   std::vector<State> states_;       // by vertex
   std::vector<State> rule_states_;  // of rules without non-terminals
   std::vector<Symbol> symbols_;     // target sides of the sentence's rules
+  // Of the cell at hand:
   std::vector<Item> items_;
-  std::vector<Ranked> heap_;
+  std::vector<State> item_states_;
+  BestFirstQueue queue_;
   std::vector<Found> found_;
-  std::vector<Popped> popped_;
+  std::vector<Accepted> accepted_;
   std::vector<std::uint32_t> slots_, order_;
 };
 
@@ -118,100 +121,117 @@ void CubePruner<Scorer>::add_target(const Symbol *target, const std::uint32_t *l
   }
 }
 
+// A new combination under its estimate; exact if the rule has no non-terminals.
 template <class Scorer>
-void CubePruner<Scorer>::push(const std::vector<Cube> &cubes, std::uint32_t cube_id, std::uint32_t rule_at,
-                              std::uint32_t left, std::uint32_t right) {
-  const Cube &cube = cubes[cube_id];
+std::uint32_t CubePruner<Scorer>::add(const Cube &cube, std::uint32_t rule_at, std::uint32_t left,
+                                      std::uint32_t right) {
   const ScoredRule &rule = graph_->rules[cube.rules.begin + rule_at];
-  std::uint32_t id = static_cast<std::uint32_t>(items_.size());
-  items_.emplace_back();
-  Item &item = items_.back();
-  item.cube = cube_id;
-  item.rule = rule_at;
-  item.tails[0] = left;
-  item.tails[1] = right;
-  double score = rule.score;
-  if (cube.arity == 0) {
-    item.state = rule_states_[rule.state];
-    item.lm_score = rule.lm_score;
-  } else {
-    const State *tails[2] = {nullptr, nullptr};
-    std::uint32_t first = cube.tails[0].begin + left;
-    tails[0] = &states_[first];
-    score += graph_->vertices[first].score;
-    if (cube.arity == 2) {
-      std::uint32_t second = cube.tails[1].begin + right;
-      tails[1] = &states_[second];
-      score += graph_->vertices[second].score;
-    }
-    item.lm_score = scorer_.combine(symbols_.data() + rule.symbols, rule.length, tails, item.state);
-  }
-  heap_.push_back({score + scorer_.weight() * item.lm_score, id});
+  double score = rule.estimate;
+  if (cube.arity) score += graph_->vertices[cube.tails[0].begin + left].score;
+  if (cube.arity == 2) score += graph_->vertices[cube.tails[1].begin + right].score;
+  items_.push_back({score, &cube, rule_at, {left, right}, cube.arity ? kEmpty : kLexical | rule.state, rule.lm_score});
+  return static_cast<std::uint32_t>(items_.size() - 1);
 }
 
 template <class Scorer>
 void CubePruner<Scorer>::prune(const std::vector<Cube> &cubes) {
   items_.clear();
-  heap_.clear();
+  item_states_.clear();
+  queue_.clear();
   found_.clear();
-  popped_.clear();
-  slots_.assign(1024, kEmpty);
-  for (std::uint32_t cube = 0; cube < cubes.size(); ++cube) push(cubes, cube, 0, 0, 0);
-  std::make_heap(heap_.begin(), heap_.end());
-  for (std::uint32_t pops = 0; !heap_.empty() && (pop_limit_ == 0 || pops < pop_limit_); ++pops) {
-    std::pop_heap(heap_.begin(), heap_.end());
-    Ranked best = heap_.back();
-    heap_.pop_back();
-    accept(cubes, best);
-    Item item = items_[best.item];  // a copy of the coordinates: push moves the items
-    const Cube &cube = cubes[item.cube];
-    auto push_next = [&](std::uint32_t rule, std::uint32_t left, std::uint32_t right) {
-      push(cubes, item.cube, rule, left, right);
-      std::push_heap(heap_.begin(), heap_.end());
-    };
-    if (cube.arity == 2 && item.tails[1] + 1 < cube.tails[1].size())
-      push_next(item.rule, item.tails[0], item.tails[1] + 1);
-    if (cube.arity >= 1 && item.tails[1] == 0 && item.tails[0] + 1 < cube.tails[0].size())
-      push_next(item.rule, item.tails[0] + 1, 0);
-    if (item.tails[0] == 0 && item.tails[1] == 0 && item.rule + 1 < cube.rules.end - cube.rules.begin)
-      push_next(item.rule + 1, 0, 0);
+  accepted_.clear();
+  slots_.assign(512, kEmpty);
+  for (const Cube &cube : cubes) {
+    std::uint32_t id = add(cube, 0, 0, 0);
+    queue_.push_unordered(items_[id].score, id);
+  }
+  queue_.restore_order();
+  while (!queue_.empty() && accepted_.size() < pop_limit_) {
+    std::uint32_t id = queue_.top();
+    Item &item = items_[id];
+    if (item.state == kEmpty) {
+      ask_model(item);
+      queue_.replace_top(item.score, id);
+    } else {
+      accept(item);
+      push_successors(item);
+    }
   }
   emit();
 }
 
-// Turns a popped combination into an edge of a new or known vertex.
+// Takes the accepted combination off the queue and adds what follows it. Each combination has one predecessor only
+// (in its first non-zero coordinate of: first tail, rule, second tail), so none is built twice.
 template <class Scorer>
-void CubePruner<Scorer>::accept(const std::vector<Cube> &cubes, const Ranked &best) {
-  const Item &item = items_[best.item];
-  const Cube &cube = cubes[item.cube];
-  Edge edge{best.score,
-            {cube.tails[0].begin + item.tails[0], cube.tails[1].begin + item.tails[1]},
-            cube.rules.begin + item.rule,
-            item.lm_score,
-            cube.arity};
-  std::uint32_t vertex = recombine(best.item);
-  Found &found = found_[vertex];
-  found.score = std::max(found.score, edge.score);
-  popped_.push_back({edge, vertex});
-  ++found.edge_count;
+void CubePruner<Scorer>::push_successors(Item from) {
+  const Cube &cube = *from.cube;
+  bool replaced = false;
+  auto push = [&](std::uint32_t rule, std::uint32_t left, std::uint32_t right) {
+    std::uint32_t id = add(cube, rule, left, right);
+    if (replaced)
+      queue_.push(items_[id].score, id);
+    else
+      queue_.replace_top(items_[id].score, id);
+    replaced = true;
+  };
+  std::uint32_t rule = from.rule, left = from.tails[0], right = from.tails[1];
+  if (cube.arity >= 1 && left + 1 < cube.tails[0].size()) push(rule, left + 1, right);
+  if (left == 0 && rule + 1 < cube.rules.end - cube.rules.begin) push(rule + 1, 0, right);
+  if (cube.arity == 2 && left == 0 && rule == 0 && right + 1 < cube.tails[1].size()) push(0, 0, right + 1);
+  if (!replaced) queue_.pop();
 }
 
 template <class Scorer>
-std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t item) {
-  const State &state = items_[item].state;
+void CubePruner<Scorer>::ask_model(Item &item) {
+  const Cube &cube = *item.cube;
+  const ScoredRule &rule = graph_->rules[cube.rules.begin + item.rule];
+  std::uint32_t first = cube.tails[0].begin + item.tails[0], second = cube.tails[1].begin + item.tails[1];
+  const State *tails[2] = {&states_[first], nullptr};
+  double score = rule.score + graph_->vertices[first].score;
+  if (cube.arity == 2) {
+    tails[1] = &states_[second];
+    score += graph_->vertices[second].score;
+  }
+  item.state = static_cast<std::uint32_t>(item_states_.size());
+  item_states_.emplace_back();
+  item.lm_score = scorer_.combine(symbols_.data() + rule.symbols, rule.length, tails, item_states_.back());
+  item.score = score + scorer_.weight() * item.lm_score;
+}
+
+// Turns a combination into an edge of a new or known vertex.
+template <class Scorer>
+void CubePruner<Scorer>::accept(const Item &item) {
+  const Cube &cube = *item.cube;
+  std::uint32_t vertex = recombine(item.state);
+  Found &found = found_[vertex];
+  found.score = std::max(found.score, item.score);
+  ++found.edge_count;
+  accepted_.push_back({{item.score,
+                        {cube.tails[0].begin + item.tails[0], cube.tails[1].begin + item.tails[1]},
+                        cube.rules.begin + item.rule,
+                        item.lm_score,
+                        cube.arity},
+                       vertex});
+}
+
+template <class Scorer>
+std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t state_id) {
   if (2 * (found_.size() + 1) > slots_.size()) {
     slots_.assign(2 * slots_.size(), kEmpty);
     for (std::uint32_t vertex = 0; vertex < found_.size(); ++vertex) {
-      std::uint64_t slot = Scorer::hash(items_[found_[vertex].item].state) & (slots_.size() - 1);
+      std::uint64_t slot = found_[vertex].hash & (slots_.size() - 1);
       while (slots_[slot] != kEmpty) slot = (slot + 1) & (slots_.size() - 1);
       slots_[slot] = vertex;
     }
   }
-  std::uint64_t slot = Scorer::hash(state) & (slots_.size() - 1);
-  for (; slots_[slot] != kEmpty; slot = (slot + 1) & (slots_.size() - 1))
-    if (Scorer::equal(items_[found_[slots_[slot]].item].state, state)) return slots_[slot];
+  const State &state = item_state(state_id);
+  std::uint64_t hash = Scorer::hash(state), mask = slots_.size() - 1, slot = hash & mask;
+  for (; slots_[slot] != kEmpty; slot = (slot + 1) & mask) {
+    const Found &known = found_[slots_[slot]];
+    if (known.hash == hash && Scorer::equal(item_state(known.state), state)) return slots_[slot];
+  }
   slots_[slot] = static_cast<std::uint32_t>(found_.size());
-  found_.push_back({-std::numeric_limits<double>::infinity(), item, 0, 0});
+  found_.push_back({-std::numeric_limits<double>::infinity(), hash, state_id, 0, 0});
   return slots_[slot];
 }
 
@@ -220,23 +240,24 @@ template <class Scorer>
 void CubePruner<Scorer>::emit() {
   order_.resize(found_.size());
   for (std::uint32_t vertex = 0; vertex < order_.size(); ++vertex) order_[vertex] = vertex;
-  std::stable_sort(order_.begin(), order_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return found_[a].score > found_[b].score; });
+  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return found_[a].score != found_[b].score ? found_[a].score > found_[b].score : a < b;
+  });
   std::uint32_t next_edge = static_cast<std::uint32_t>(graph_->edges.size());
   for (std::uint32_t vertex : order_) {
     Found &found = found_[vertex];
     graph_->vertices.push_back({found.score, next_edge, found.edge_count});
-    states_.push_back(items_[found.item].state);
+    states_.push_back(item_state(found.state));
     found.first_edge = next_edge;
     next_edge += found.edge_count;
   }
   graph_->edges.resize(next_edge);
-  for (const Popped &popped : popped_) graph_->edges[found_[popped.vertex].first_edge++] = popped.edge;
+  for (const Accepted &accepted : accepted_) graph_->edges[found_[accepted.vertex].first_edge++] = accepted.edge;
   for (std::uint32_t vertex : order_) {
     const Found &found = found_[vertex];
-    auto end = graph_->edges.begin() + found.first_edge;
-    if (found.edge_count > 1)
-      std::stable_sort(end - found.edge_count, end, [](const Edge &a, const Edge &b) { return a.score > b.score; });
+    auto end = graph_->edges.begin() + found.first_edge, begin = end - found.edge_count;
+    auto better = [](const Edge &a, const Edge &b) { return a.score > b.score; };
+    if (!std::is_sorted(begin, end, better)) std::stable_sort(begin, end, better);
   }
 }
 

@@ -61,7 +61,15 @@ class NgramScorer {
   }
 
   static bool equal(const State &a, const State &b) { return a == b; }
-  static std::uint64_t hash(const State &state) { return lm::ngram::hash_value(state); }
+  // What equality looks at: the words to the right, and the last pointer to the left.
+  static std::uint64_t hash(const State &state) {
+    constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ull;
+    std::uint64_t hash = state.right.length;
+    for (unsigned at = 0; at < state.right.length; ++at) hash = (hash ^ state.right.words[at]) * kMultiplier;
+    if (state.left.length) hash ^= state.left.pointers[state.left.length - 1];
+    hash = (hash ^ state.left.full << 8 ^ state.left.length) * kMultiplier;
+    return hash >> 32;
+  }
 
  private:
   const Model &model_;
