@@ -1,0 +1,91 @@
+"""Estimate an n-gram language model on a text and write it as ARPA.
+
+Interpolated modified Kneser-Ney smoothing with the conventions of KenLM's lmplz. The text has one tokenised
+sentence a line, without sentence marks. The output lists n-grams by last word, then last but one, and so on,
+in the order in which words first occur: the same text and options give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from itersel.errors import InputError
+from itersel.files import atomic_write, read_lines
+from itersel.lm import Model, Settings, estimate, read_vocabulary, write_arpa
+from itersel.progress import Progress, track
+
+SUMMARY = "estimate an n-gram language model"
+EXAMPLE = """\
+  itersel lm --text train.en.gz --order 3 --output lm.arpa.gz
+  itersel lm --text mono.en.gz --order 5 --prune 0 0 1 --vocabulary-file train.en.gz --output lm.arpa.gz
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--text",
+        required=True,
+        metavar="FILE",
+        help="one sentence a line, plain or gzip; - is standard input",
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="FILE", help="ARPA file; compressed if it ends in .gz"
+    )
+    parser.add_argument(
+        "--order", type=int, default=3, metavar="N", help="longest n-gram, 2 to 6 (default: 3)"
+    )
+    parser.add_argument(
+        "--prune",
+        type=int,
+        nargs="+",
+        default=[],
+        metavar="COUNT",
+        help="drop n-grams that occur at most this often: one threshold for each order from 1, not"
+        " decreasing, the last one for all remaining orders; 0 0 1 drops what occurs once from trigrams on"
+        " (default: drop nothing)",
+    )
+    vocabulary = parser.add_mutually_exclusive_group()
+    vocabulary.add_argument(
+        "--vocabulary",
+        type=int,
+        metavar="N",
+        help="keep the N most frequent words (ties: the earlier one); others become <unk>",
+    )
+    vocabulary.add_argument(
+        "--vocabulary-file",
+        metavar="FILE",
+        help="keep the words of this text, plain or gzip; others become <unk>",
+    )
+    parser.add_argument(
+        "--discount-fallback",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="where the text is too small or repetitive to estimate an order's discounts, take 0.5, 1, 1.5"
+        " and warn, rather than fail (default: yes)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    vocabulary = args.vocabulary if args.vocabulary_file is None else read_vocabulary(args.vocabulary_file)
+    settings = Settings(args.order, tuple(args.prune), vocabulary, args.discount_fallback)
+    if Path(args.output).is_dir():
+        raise InputError("cannot write: it is a directory", where=args.output, hint="Name a file in it.")
+    # The output is opened first, so that a place that cannot be written fails before the work, not after it.
+    with atomic_write(args.output) as stream:
+        model = estimate(track(read_lines(args.text), "reading"), settings, source=args.text)
+        _report(model)
+        with Progress("writing", sum(map(len, model.tables)), unit="n-grams") as progress:
+            write_arpa(model, stream, progress=progress)
+
+
+def _report(model: Model) -> None:
+    for reason in model.fallbacks:
+        print(f"itersel lm: warning: {reason}; using 0.5, 1 and 1.5", file=sys.stderr)
+    print(
+        f"{model.sentences:,} sentences, {model.tokens:,} words, {len(model.words):,} types", file=sys.stderr
+    )
+    for order, (table, discounts) in enumerate(zip(model.tables, model.discounts, strict=True), 1):
+        shown = " ".join(f"{discount:.4f}" for discount in discounts)
+        print(f"order {order}: {len(table):,} n-grams, discounts {shown}", file=sys.stderr)
