@@ -7,7 +7,7 @@ import stat
 import tempfile
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import symmetrization
 
@@ -42,6 +42,7 @@ def two_directions(draw):
     return draw(st.lists(link)), draw(st.lists(link)), source_length, target_length
 
 
+@settings(deadline=None)
 @given(two_directions())
 def test_symmetrisation_is_the_textbook_one(drawn):
     forward, reverse, *_ = drawn
@@ -67,6 +68,7 @@ def test_symmetrisation_by_hand():
     ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 2000))))
 def test_pharaoh_lines_are_read_as_written(links):
     assert parse_links(format_links(links), "here") == sorted(set(links))
@@ -207,6 +209,7 @@ def test_bad_lexicon(tmp_path, line):
     assert caught.value.where == str(tmp_path / "lexicon:2")
 
 
+@settings(deadline=None)
 @given(st.lists(two_directions(), min_size=1))
 def test_lexicon_sums_to_one(sentences):
     counter = LexiconCounter()

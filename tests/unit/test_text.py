@@ -4,7 +4,7 @@ import gzip
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.errors import ConfigError, InputError
@@ -95,6 +95,7 @@ def test_cleaning(cleaning, line, expected):
     assert cleaning.compile()(line) == expected
 
 
+@settings(deadline=None)
 @given(st.text(), st.sampled_from(["nfc", "nfkc"]), st.sampled_from([None, "de", "en"]), st.booleans())
 def test_clean_lines_are_single_spaced_and_normal(line, form, language, lowercase):
     cleaned = Cleaning(form, language, lowercase=lowercase).compile()(line)

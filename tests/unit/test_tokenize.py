@@ -1,7 +1,7 @@
 """The tokeniser: a table of lines, properties on random text, and agreement with tokenised corpora."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.files import read_lines
@@ -36,6 +36,7 @@ def test_table(language, line, expected):
     assert Tokenizer(language)(line) == expected
 
 
+@settings(deadline=None)
 @given(st.text(), st.sampled_from(["en", "de", "fr", "zz"]))
 def test_nothing_but_blanks_changes(line, language):
     tokens = Tokenizer(language)(line)
@@ -43,6 +44,7 @@ def test_nothing_but_blanks_changes(line, language):
     assert tokens == " ".join(tokens.split())
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_escape_is_undone(line):
     assert unescape(escape(line)) == line
