@@ -1,6 +1,6 @@
 """The command line: `itersel <verb>`. Each verb is a module of this package with SUMMARY, EXAMPLE, add_arguments and run.
 
-Exit codes: 0 success, 1 an internal failure, 2 wrong usage or bad input, 130 interrupted.
+Exit codes: 0 success, 1 an internal failure, 2 wrong usage or bad input, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
 from itersel.errors import UserError
 from itersel.version import __version__
 
-VERBS: tuple[str, ...] = ("lm",)
+VERBS: tuple[str, ...] = ("prepare", "align", "lm")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -39,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     args = build_parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds, so that temporary files and children go
     try:
         args.run(args)
     except UserError as error:

@@ -9,7 +9,7 @@ import pytest
 
 from itersel.cli import main
 from itersel.files import read_lines
-from tests.oracles.arpa import parse_arpa
+from oracles.arpa import parse_arpa
 
 TOLERANCE = 1e-4
 # lmplz and its reader compute in single precision, so figures agree to six or seven digits.

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from itersel.cli import main
 from itersel.errors import ConfigError, InputError
 from itersel.lm import Model, Settings, estimate, write_arpa
-from tests.oracles import kneser_ney
-from tests.oracles.arpa import Entries, parse_arpa
+from oracles import kneser_ney
+from oracles.arpa import Entries, parse_arpa
 
 
 def entries_of(model: Model) -> Entries:
