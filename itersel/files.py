@@ -11,6 +11,7 @@ import gzip
 import io
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -19,27 +20,58 @@ from itersel.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_LEVEL = 6
+BUFFER_BYTES = 1 << 16
 
 
-def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
+class InputStream(io.BufferedReader):
+    """A binary stream of decompressed bytes; `compressed` says whether the file was gzip."""
+
+    compressed: bool = False
+
+
+def open_bytes(path: str | os.PathLike[str]) -> InputStream:
     """Open for reading; gzip is recognised by its first two bytes, not by the name. `-` is standard input."""
-    if os.fspath(path) == "-":
-        stream: IO[bytes] = os.fdopen(os.dup(0), "rb")
-    else:
-        try:
-            stream = open(path, "rb")
-        except OSError as error:
-            raise InputError(f"cannot read: {error.strerror}", where=path) from None
-    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[type-var]
-    if buffered.peek(2)[:2] == GZIP_MAGIC:
-        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]
-    return buffered
+    try:
+        raw = io.FileIO(os.dup(0) if os.fspath(path) == "-" else path, "rb")
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", where=path) from None
+    stream = InputStream(raw, BUFFER_BYTES)
+    with _gzip_errors(path):
+        if stream.peek(2)[:2] != GZIP_MAGIC:
+            return stream
+    unpacked = InputStream(gzip.GzipFile(fileobj=stream), BUFFER_BYTES)
+    unpacked.compressed = True
+    return unpacked
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The whole content, decompressed."""
     with open_bytes(path) as stream, _gzip_errors(path):
         return stream.read()
+
+
+def check_utf8(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Raise InputError with `path:line` if `content` is not UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        raise _not_utf8(path, before.count(b"\n") + 1, error.start - before.rfind(b"\n")) from None
+
+
+def read_utf8(path: str | os.PathLike[str]) -> bytes:
+    """The whole content, decompressed and checked to be UTF-8."""
+    content = read_bytes(path)
+    check_utf8(content, path)
+    return content
+
+
+def _not_utf8(path: str | os.PathLike[str], line: int, byte: int) -> InputError:
+    return InputError(
+        f"invalid UTF-8 at byte {byte} of the line",
+        where=f"{os.fspath(path)}:{line}",
+        hint="Convert the file to UTF-8, e.g. with iconv -f LATIN1 -t UTF-8.",
+    )
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
@@ -49,18 +81,14 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
             try:
                 yield line.rstrip(b"\n").decode()
             except UnicodeDecodeError as error:
-                raise InputError(
-                    f"invalid UTF-8 at byte {error.start + 1} of the line",
-                    where=f"{os.fspath(path)}:{number}",
-                    hint="Convert the file to UTF-8, e.g. with iconv -f LATIN1 -t UTF-8.",
-                ) from None
+                raise _not_utf8(path, number, error.start + 1) from None
 
 
 @contextlib.contextmanager
 def _gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
         if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
             raise InputError(f"cannot read: {error.strerror or error}", where=path) from None
         raise InputError(f"damaged gzip data: {error}", where=path, hint="The file may be truncated.") from None
@@ -73,6 +101,8 @@ def atomic_write(path: str | os.PathLike[str], *, compress: bool | None = None) 
     `compress` defaults to whether the name ends in `.gz`.
     """
     path = Path(path)
+    if path.exists() and not path.is_file():
+        raise InputError("cannot write: not a regular file", where=path)
     if compress is None:
         compress = path.name.endswith(".gz")
     try:

@@ -1,5 +1,7 @@
 // Grammar, language model, weights and decoder as Python classes. Files are read by Python; parsing and decoding
 // run without the interpreter lock.
+#include <optional>
+
 #include "bindings.hh"
 #include "decoder.hh"
 #include "text.hh"
@@ -43,8 +45,11 @@ void bind_decode(py::module_ &module) {
 
   py::class_<LanguageModel, std::shared_ptr<LanguageModel>>(module, "LanguageModel")
       .def_static(
-          "load", [](const std::string &path) { return std::const_pointer_cast<LanguageModel>(LanguageModel::load(path)); },
-          NoGil())
+          "load",
+          [](const std::string &path, const std::string &name) {
+            return std::const_pointer_cast<LanguageModel>(LanguageModel::load(path, name));
+          },
+          py::arg("path"), py::arg("name"), NoGil())
       .def_property_readonly("order", &LanguageModel::order)
       .def("score", &LanguageModel::score, NoGil())
       .def("knows", [](const LanguageModel &model, const std::string &word) { return model.index(word) != 0; });
@@ -61,7 +66,11 @@ void bind_decode(py::module_ &module) {
           py::arg("text"), py::arg("path"))
       .def("text", [](const Weights &weights) { return py::bytes(write_weights(weights)); })
       .def("set", &Weights::set)
-      .def("get", &Weights::get)
+      .def("find",
+           [](const Weights &weights, const std::string &name) -> std::optional<double> {
+             std::uint32_t id = weights.names.find(name);
+             return id == StringTable::kNone ? std::nullopt : std::optional<double>(weights.values[id]);
+           })
       .def("__len__", [](const Weights &weights) { return weights.values.size(); })
       .def("items", [](const Weights &weights) {
         py::list items;

@@ -5,7 +5,7 @@
 
 namespace itersel {
 
-std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string &path) {
+std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string &path, const std::string &name) {
   auto made = std::make_shared<LanguageModel>();
   lm::ngram::Config config;
   config.messages = nullptr;
@@ -15,7 +15,7 @@ std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string &path
     if (!lm::ngram::RecognizeBinary(path.c_str(), made->type_)) made->type_ = lm::ngram::PROBING;
     made->model_.reset(lm::ngram::LoadVirtual(path.c_str(), config));
   } catch (const util::Exception &error) {
-    throw InputError(path, std::string("not a readable ARPA or KenLM binary file of order 1 to 6: ") + error.what());
+    throw InputError(name, std::string("not a readable ARPA or KenLM binary file of order 2 to 6: ") + error.what());
   }
   made->vocabulary_ = &made->model_->BaseVocabulary();
   made->order_ = made->model_->Order();

@@ -13,8 +13,8 @@ namespace itersel {
 
 class LanguageModel {
  public:
-  // Throws InputError naming the path.
-  static std::shared_ptr<const LanguageModel> load(const std::string &path);
+  // Throws InputError; `name` is what the message calls the file.
+  static std::shared_ptr<const LanguageModel> load(const std::string &path, const std::string &name);
 
   unsigned order() const { return order_; }
   lm::WordIndex index(std::string_view word) const { return vocabulary_->Index(StringPiece(word.data(), word.size())); }
