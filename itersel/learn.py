@@ -1,7 +1,7 @@
 """Pairwise ranking updates over k-best lists given as Python data (ACL 2012 §4, WMT 2013 §3).
 
-Inside a training epoch the kernel does this without Python; this face serves rerankers of other systems' n-best lists,
-and tests. Feature vectors go in as {name: value}; named weights and statistics come out.
+Inside a training epoch the kernel does this without Python; this face serves rerankers of other systems'
+n-best lists, and tests. Feature vectors go in as {name: value}; named weights and statistics come out.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LearnConfig:
 
 
 class Learner:
-    """Weights by feature name, updated list by list. Features are numbered in the order they are first met."""
+    """Weights by feature name, updated list by list. Features are numbered in the order they are met."""
 
     def __init__(self, config: LearnConfig | None = None, weights: Mapping[str, float] | None = None):
         weights = weights or {}
@@ -58,7 +58,7 @@ class Learner:
         scores: Sequence[float] | None = None,
         sentence: int = 0,
     ) -> None:
-        """One list, best model score first. `metric` are its metric values, `scores` its model scores (statistics only)."""
+        """One list, best model score first, with its metric values; its `scores` serve statistics only."""
         offsets, numbers, values = [0], [], []
         for vector in features:
             row = sorted(
@@ -86,6 +86,6 @@ class Learner:
 
     @property
     def statistics(self) -> dict[str, float]:
-        """Sums over the lists: lists, hypotheses, features, pairs, rank_errors, margin_violations, updates, best_metric,
-        best_score; and nonzero, the current number of non-zero weights."""
+        """Sums over the lists: lists, hypotheses, features, pairs, rank_errors, margin_violations, updates,
+        best_metric, best_score; and nonzero, the current number of non-zero weights."""
         return self._learner.statistics

@@ -1,8 +1,9 @@
-"""Sentence-level metrics: how good is a hypothesis against its references (ALGORITHMS: sentence-level metrics).
+"""Sentence-level metrics: how good is a hypothesis against its references?
 
-Words in, numbers out: BLEU, its smoothed variants and chrF come from the kernel, which builds the references' n-gram
-table once for a whole k-best list; TER (as 1 − TER) comes from sacrebleu in Python and is therefore slow. All values lie in
-[0, 1], except that 1 − TER can be negative. Corpus BLEU is computed from summed statistics.
+Words in, numbers out: BLEU, its smoothed variants (formulas: kernel/metrics.hh) and chrF come from the
+kernel, which builds the references' n-gram table once for a whole k-best list; TER (as 1 − TER) comes from
+sacrebleu in Python and is therefore slow. All values lie in [0, 1], except that 1 − TER can be negative.
+Corpus BLEU is computed from summed statistics.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def sentence_values(
 ) -> npt.NDArray[np.float64]:
     """The metric of each hypothesis against the references of their one sentence.
 
-    An empty hypothesis scores 0. Empty references are left out; if no other remains, every hypothesis scores 0.
+    An empty hypothesis scores 0. Empty references are left out; if none remains, every hypothesis scores 0.
     `order` is the longest n-gram of the BLEU variants and has no effect on chrF and TER.
     """
     if metric == "ter":
@@ -43,7 +44,7 @@ def sentence_values(
 def bleu_statistics(
     hypotheses: Sequence[Words], references: Sequence[Words], *, order: int = ORDER
 ) -> npt.NDArray[np.int64]:
-    """One row per hypothesis: clipped matches m_1 … m_N, n-grams c_1 … c_N, length h, closest reference length r."""
+    """One row per hypothesis: clipped matches m_1 … m_N, n-grams c_1 … c_N, length h, reference length r."""
     return _kernel.bleu_statistics(_lists(hypotheses), _lists(references), order)
 
 

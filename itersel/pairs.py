@@ -22,7 +22,7 @@ class PairConfig:
 
     kind: str = "multipartite"
     share: float = 0.1
-    """multipartite: share of the list in the levels HI and LOW, rounded half up to at least one hypothesis."""
+    """multipartite: share of the list in HI and in LOW, rounded half up, at least one hypothesis."""
     dtrain: bool = False
     """multipartite: reproduce dtrain, which normally leaves out the pairs between MID and LOW."""
     samples: int = 5000

@@ -1,10 +1,12 @@
-// Python's view of metrics, pairs, learners and feature ids: lists come as Python data, numbers go back as arrays.
+// Python's view of metrics, pairs, learners, feature ids and column sums: lists come as Python data, numbers go back as
+// arrays.
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "bindings.hh"
+#include "columns.hh"
 #include "error.hh"
 #include "hash.hh"
 #include "learn.hh"
@@ -19,6 +21,11 @@ namespace {
 using Sentences = std::vector<std::vector<std::string>>;
 template <typename T>
 using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+template <typename T>
+py::array_t<T> array_of(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
 
 // Word ids for one call.
 class Words {
@@ -52,7 +59,7 @@ py::array_t<double> metric_values(const std::string& name, const Sentences& hypo
                           [&](std::uint32_t id) { return words.spelling(id); });
     for (const auto& hypothesis : words.ids(hypotheses)) values.push_back(metric.value(hypothesis));
   }
-  return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
+  return array_of(values);
 }
 
 py::array_t<std::int64_t> bleu_statistics(const Sentences& hypotheses, const Sentences& references, int order) {
@@ -85,6 +92,20 @@ py::array_t<std::uint32_t> pairs_of(const std::vector<double>& values, const Pai
     rows(static_cast<py::ssize_t>(i), 1) = pairs[i].worse;
   }
   return result;
+}
+
+py::tuple column_sums(const Array<std::uint64_t>& ids, const Array<double>& values, const std::string& norm) {
+  if (ids.ndim() != 1 || values.ndim() != 1 || ids.size() != values.size())
+    throw InputError("", "ids and values must be arrays of the same length");
+  const std::uint64_t* id = ids.data();
+  const double* value = values.data();
+  const auto size = static_cast<std::size_t>(ids.size());
+  ColumnSums sums;
+  {
+    py::gil_scoped_release release;
+    sums = sum_columns(id, value, size, norm_of_name(norm));
+  }
+  return py::make_tuple(array_of(sums.ids), array_of(sums.keys), array_of(sums.sums), array_of(sums.counts));
 }
 
 // A k-best list from arrays: hypothesis i has features[offsets[i] : offsets[i + 1]] and the values beside them.
@@ -161,6 +182,7 @@ void bind_learn(py::module_& module) {
         return result;
       },
       arg("names"));
+  module.def("column_sums", &column_sums, arg("ids"), arg("values"), arg("norm"));
   module.def("metric_values", &metric_values, arg("metric"), arg("hypotheses"), arg("references"), arg("order") = 4);
   module.def("bleu_statistics", &bleu_statistics, arg("hypotheses"), arg("references"), arg("order") = 4);
 
@@ -186,17 +208,8 @@ void bind_learn(py::module_& module) {
            arg("lists_before") = 0)
       .def("learn", &OwningLearner::learn, arg("offsets"), arg("features"), arg("values"), arg("scores"), arg("metric"),
            arg("sentence") = 0)
-      .def_property_readonly("weights",
-                             [](const OwningLearner& self) {
-                               return py::array_t<double>(static_cast<py::ssize_t>(self.weights.size()),
-                                                          self.weights.data());
-                             })
-      .def_property_readonly("changed",
-                             [](const OwningLearner& self) {
-                               const auto& changed = self.learner.changed();
-                               return py::array_t<std::uint32_t>(static_cast<py::ssize_t>(changed.size()),
-                                                                 changed.data());
-                             })
+      .def_property_readonly("weights", [](const OwningLearner& self) { return array_of(self.weights); })
+      .def_property_readonly("changed", [](const OwningLearner& self) { return array_of(self.learner.changed()); })
       .def_property_readonly("statistics", &OwningLearner::statistics);
 }
 

@@ -69,9 +69,9 @@ class Learner {
   // Inside a list, features are numbered 0 … ascending, without those that have the same value in all hypotheses: they
   // are in no x̄.
   struct Row {
-    std::size_t begin, end;       // in entries_
-    double score = 0;             // ⟨w, x⟩ over the row
-    double magnitude = 0;         // Σ |w_f x_f|
+    std::size_t begin, end;         // in entries_
+    double score = 0;               // ⟨w, x⟩ over the row
+    double magnitude = 0;           // Σ |w_f x_f|
     std::uint64_t version = ~0ull;  // of the weights that score belongs to
   };
   struct Column {

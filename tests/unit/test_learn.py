@@ -55,8 +55,8 @@ def test_learner_equals_the_oracle(lists, rule, batch, l1, kind, schedule, start
 
 
 def test_two_pairs_by_hand():
-    # a > b > c, w = 0, eta = 1. Online: a−b is a tie, w = (1, −1, 0); then a−c has score 1, so nothing; then b−c has
-    # score −1, w = (1, 0, −1). Batch: all three are ties; the sum is (2, 0, −2).
+    # a > b > c, w = 0, eta = 1. Online: a−b is a tie, w = (1, −1, 0); then a−c has score 1, so nothing; then
+    # b−c has score −1, w = (1, 0, −1). Batch: all three are ties; the sum is (2, 0, −2).
     hypotheses = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}]
     pairs = PairConfig(kind="all")
     online = Learner(LearnConfig(eta=1, pairs=pairs))

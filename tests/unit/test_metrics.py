@@ -11,7 +11,7 @@ from itersel.metrics import bleu_statistics, corpus_bleu, sentence_values
 from tests.oracles import metrics as oracle
 
 BLEU_METRICS = ["bleu", "stupid_bleu", "fixed_stupid_bleu", "smooth_bleu"]
-sentences = st.lists(st.sampled_from("a b c d e".split()), max_size=12)
+sentences = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=12)
 characters = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("ab  äß\u00a0\u2003語"), max_size=30
 )
@@ -94,7 +94,7 @@ def test_short_references_use_the_orders_they_have():
 
 
 def test_closest_reference_length_prefers_the_shorter():
-    assert bleu_statistics(["a b c".split()], ["a b c d".split(), "a b".split()])[0, -1] == 2
+    assert bleu_statistics([["a", "b", "c"]], [["a", "b", "c", "d"], ["a", "b"]])[0, -1] == 2
 
 
 @pytest.mark.parametrize("metric", [*BLEU_METRICS, "chrf", "ter"])

@@ -50,7 +50,7 @@ def test_ties_extend_high_downwards_and_low_upwards():
 
 
 def test_dtrain_second_loop_runs_over_the_mirror_image():
-    # Ten hypotheses: HI is rank 0, LOW grows by ties from rank 9 up to rank 6. dtrain pairs ranks 1 … 3 with 4 … 9.
+    # Ten hypotheses: HI is rank 0, LOW grows by ties from rank 9 up to 6; dtrain pairs 1 … 3 with 4 … 9.
     values = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.1, 0.1, 0.1, 0.1]
     found = pairs(values, dtrain=True)
     assert found == [(0, j) for j in range(1, 10)] + [(i, j) for i in range(1, 4) for j in range(4, 10)]
