@@ -142,7 +142,8 @@ void Learner::score(Row* row) const {
 }
 
 // ⟨w, x̄⟩, or a number on the same side of 0 and of the margin. The difference of the two hypotheses' scores, which most
-// pairs can share, decides unless rounding could matter; then x̄ itself is built and summed.
+// pairs can share, decides unless rounding could matter; then x̄ itself is built and summed. So the decisions are those
+// of the definition, at the speed of keeping scores up to date by a Gram matrix (measured; that one drifts).
 double Learner::difference_score(const Pair& pair) {
   Row &a = rows_[pair.better], &b = rows_[pair.worse];
   if (a.version != version_) score(&a);

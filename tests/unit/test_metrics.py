@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 
@@ -58,6 +58,7 @@ def test_statistics_equal_sacrebleu(hypothesis, references):
         assert corpus_bleu(np.array(row)) == pytest.approx(value, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(hypothesis=characters, references=st.lists(characters, min_size=1, max_size=3))
 def test_chrf_equals_sacrebleu(hypothesis, references):
     expected = CHRF().sentence_score(hypothesis, references).score / 100
@@ -67,6 +68,7 @@ def test_chrf_equals_sacrebleu(hypothesis, references):
     assert value == pytest.approx(expected, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(hypothesis=sentences.filter(bool), references=st.lists(sentences.filter(bool), min_size=1, max_size=2))
 def test_ter_equals_sacrebleu(hypothesis, references):
     expected = 1 - TER().sentence_score(" ".join(hypothesis), [" ".join(r) for r in references]).score / 100

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.errors import InputError
@@ -25,6 +25,7 @@ def test_multipartite_equals_the_oracle(values, share):
     assert pairs(values, share=share) == oracle.multipartite(values, share)
 
 
+@settings(deadline=None)
 @given(any_values, st.integers(0, 2**64 - 1), st.integers(0, 1000))
 def test_pro_equals_the_oracle(values, seed, sentence):
     found = pairs(values, sentence, kind="pro", samples=300, keep=20, seed=seed)
