@@ -74,14 +74,19 @@ class BuildKernel(build_ext):
         sanitize = os.environ.get("ITERSEL_SANITIZE") == "1"
         build = ROOT / "build" / ("kernel-sanitized" if sanitize else "kernel")
         kenlm = kenlm_sources(ROOT / "build" / "sources")
-        flags = ["-O2", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if sanitize else ["-O3"]
+        flags = (
+            ["-O2", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if sanitize else ["-O3"]
+        )
         flags += ["-std=c++17", "-fvisibility=hidden", "-fPIC", "-ffp-contract=off"]
         try:
             archive = self.build_kenlm(kenlm, build, flags)
             headers = sorted((ROOT / KERNEL).glob("*.hh"))
             objects = self.compile_all(
-                [ROOT / source for source in ext.sources], build / "itersel", headers,
-                [str(path) for path in ext.include_dirs] + self.include_dirs, ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra"],
+                [ROOT / source for source in ext.sources],
+                build / "itersel",
+                headers,
+                [str(path) for path in ext.include_dirs] + self.include_dirs,
+                ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra"],
             )
             target = Path(self.get_ext_fullpath(ext.name))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +115,11 @@ class BuildKernel(build_ext):
             target = folder / f"{source.parent.name}_{source.stem}.o"
             if not newer(target, [source, *headers]):
                 made = self.compiler.compile(
-                    [str(source)], output_dir=str(folder), macros=KENLM_MACROS, include_dirs=includes, extra_postargs=flags
+                    [str(source)],
+                    output_dir=str(folder),
+                    macros=KENLM_MACROS,
+                    include_dirs=includes,
+                    extra_postargs=flags,
                 )
                 shutil.move(made[0], target)
             return target

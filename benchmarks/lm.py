@@ -47,9 +47,7 @@ def measure(name: str, text: Path, order: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--europarl", action="store_true", help="also a model of order 5 on Europarl")
     parser.add_argument("--text", type=Path, help="a text to measure instead")
     parser.add_argument("--order", type=int, default=3, help="order for --text")

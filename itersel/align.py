@@ -60,13 +60,9 @@ class AlignerConfig:
         if self.samplers < 1:
             raise ConfigError(f"{self.samplers} samplers", hint="Give 1 or more; 3 is usual.")
         if not (math.isfinite(self.effort) and self.effort > 0):
-            raise ConfigError(
-                f"the effort is {self.effort}", hint="Give a positive number; 1 is eflomal's default."
-            )
+            raise ConfigError(f"the effort is {self.effort}", hint="Give a positive number; 1 is eflomal's default.")
         if not 0 < self.null_prior < 1:
-            raise ConfigError(
-                f"the null prior is {self.null_prior}", hint="Give a probability between 0 and 1."
-            )
+            raise ConfigError(f"the null prior is {self.null_prior}", hint="Give a probability between 0 and 1.")
 
     def iterations(self, pairs: int) -> tuple[int, int, int]:
         """How often each model samples: word translations alone, then with distances, then with fertility."""
@@ -244,9 +240,7 @@ def symmetrize(
 ) -> Iterator[AlignedPair]:
     """Combine two Pharaoh files, both written `source-target`, by one of `SYMMETRIZATIONS`."""
     if method not in SYMMETRIZATIONS:
-        raise ConfigError(
-            f"unknown symmetrisation {method!r}", hint=f"Choose one of {', '.join(SYMMETRIZATIONS)}."
-        )
+        raise ConfigError(f"unknown symmetrisation {method!r}", hint=f"Choose one of {', '.join(SYMMETRIZATIONS)}.")
     combine = SYMMETRIZATIONS[method]
     for number, source, target, (ahead, back) in _with_links(bitext, forward, reverse):
         yield AlignedPair(number, source, target, combine(ahead, back))

@@ -48,7 +48,9 @@ class Weights(Mapping[str, float]):
         self.native = _kernel.Weights()
         for name, value in (values or {}).items():
             if not name or any(letter.isspace() for letter in name) or not math.isfinite(value):
-                raise ConfigError(f"not a feature weight: {name!r} {value!r}", hint="Names have no blanks; values are finite.")
+                raise ConfigError(
+                    f"not a feature weight: {name!r} {value!r}", hint="Names have no blanks; values are finite."
+                )
             self.native.set(name, value)
 
     @classmethod

@@ -25,8 +25,7 @@ def atomic_group(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[IO[by
     try:
         with contextlib.ExitStack() as stack:
             streams = [
-                stack.enter_context(_staged(final, hidden))
-                for final, hidden in zip(finals, staged, strict=True)
+                stack.enter_context(_staged(final, hidden)) for final, hidden in zip(finals, staged, strict=True)
             ]
             yield streams
         _rename(staged, finals)
@@ -53,13 +52,9 @@ def _check_names(finals: Sequence[Path]) -> None:
     for final in finals:
         place = Path(os.path.realpath(final))
         if place in seen:
-            raise InputError(
-                "named for two different outputs", where=final, hint="Give each output its own name."
-            )
+            raise InputError("named for two different outputs", where=final, hint="Give each output its own name.")
         if place.exists() and not place.is_file():
-            raise InputError(
-                "cannot write: not a regular file", where=final, hint="Name a file that may be replaced."
-            )
+            raise InputError("cannot write: not a regular file", where=final, hint="Name a file that may be replaced.")
         seen.add(place)
 
 

@@ -144,9 +144,7 @@ class Limits:
                 f"the greatest length is {self.max_length}", hint="Give a positive number, or 0 for none."
             )
         if not (self.max_ratio == 0 or self.max_ratio >= 1):
-            raise ConfigError(
-                f"the greatest length ratio is {self.max_ratio}", hint="Give 1 or more, or 0 for none."
-            )
+            raise ConfigError(f"the greatest length ratio is {self.max_ratio}", hint="Give 1 or more, or 0 for none.")
 
     def reason(self, source_length: int, target_length: int) -> str | None:
         """Why a pair of these lengths is dropped, or None."""
@@ -174,9 +172,7 @@ class Summary:
         return asdict(self)
 
     def __str__(self) -> str:
-        reasons = (
-            ", ".join(f"{count:,} {reason}" for reason, count in self.dropped.items() if count) or "none"
-        )
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.dropped.items() if count) or "none"
         tokens = f"{self.source_tokens:,} source and {self.target_tokens:,} target tokens"
         return f"kept {self.kept:,} of {self.read:,} pairs ({tokens}); dropped: {reasons}"
 
@@ -199,9 +195,7 @@ def _separator_error(where: str) -> InputError:
     )
 
 
-def prepare(
-    bitext: Bitext, source: Cleaning, target: Cleaning, limits: Limits, summary: Summary
-) -> Iterator[Pair]:
+def prepare(bitext: Bitext, source: Cleaning, target: Cleaning, limits: Limits, summary: Summary) -> Iterator[Pair]:
     """Yield the cleaned pairs that are kept, with their input line numbers, and count in `summary`.
 
     A token that contains `|||` would break text formats downstream: it is an error (or a drop, see `Limits`).
@@ -224,6 +218,4 @@ def prepare(
         summary.target_tokens += lengths[1]
         yield Pair(number, left, right)
     if not summary.kept:
-        raise InputError(
-            f"no pair is left: {summary}", where=bitext.source, hint="Check the files and the limits."
-        )
+        raise InputError(f"no pair is left: {summary}", where=bitext.source, hint="Check the files and the limits.")

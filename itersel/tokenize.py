@@ -140,12 +140,7 @@ class Tokenizer:
         tokens: list[str] = []
         for position, word in enumerate(words):
             following = words[position + 1] if position + 1 < len(words) else ""
-            if (
-                len(word) > 1
-                and word[-1] == "."
-                and word[-2] != "."
-                and not self._keeps_stop(word[:-1], following)
-            ):
+            if len(word) > 1 and word[-1] == "." and word[-2] != "." and not self._keeps_stop(word[:-1], following):
                 tokens += [word[:-1], "."]
             else:
                 tokens.append(word)
@@ -159,9 +154,7 @@ class Tokenizer:
             return True  # U.S., z.B.
         if not following:
             return False  # the line ends, and so does its sentence
-        if stem in self._abbreviations or (
-            _INITIAL.match(stem) and (stem.isupper() or self.language == "de")
-        ):
+        if stem in self._abbreviations or (_INITIAL.match(stem) and (stem.isupper() or self.language == "de")):
             return True  # Dr., J. Smith, z. B.
         if stem.isdigit() and len(stem) <= 2 and self.language in ORDINAL_FULL_STOP:
             return following[0].isalpha()

@@ -41,13 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs = parser.add_argument_group("input")
     inputs.add_argument("--source", metavar="FILE", help="source side, tokenised, one sentence a line")
     inputs.add_argument("--target", metavar="FILE", help="target side, line by line its translation")
-    inputs.add_argument(
-        "--joint", metavar="FILE", help=f"both sides in one file: `source {SEPARATOR} target`"
-    )
+    inputs.add_argument("--joint", metavar="FILE", help=f"both sides in one file: `source {SEPARATOR} target`")
     inputs.add_argument("--forward", metavar="FILE", help="links of source to target instead of aligning")
-    inputs.add_argument(
-        "--reverse", metavar="FILE", help="links of target to source, also written source-target"
-    )
+    inputs.add_argument("--reverse", metavar="FILE", help="links of target to source, also written source-target")
     inputs.add_argument("--given", metavar="FILE", help="ready links: checked, sorted and counted")
     outputs = parser.add_argument_group("output")
     outputs.add_argument("--output", metavar="FILE", help="the links")
@@ -62,9 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="grow-diag-final-and",
         help="symmetrisation (default: %(default)s)",
     )
-    options.add_argument(
-        "--seed", type=int, default=config.seed, help="of eflomal's sampling (default: %(default)s)"
-    )
+    options.add_argument("--seed", type=int, default=config.seed, help="of eflomal's sampling (default: %(default)s)")
     options.add_argument(
         "--samplers",
         type=int,
@@ -91,12 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if (args.joint is None) == (args.source is None) or (args.source is None) != (args.target is None):
         raise ConfigError("the input is not clear", hint="Give --source and --target, or --joint alone.")
-    if (args.forward is None) != (args.reverse is None) or (
-        args.given is not None and args.forward is not None
-    ):
-        raise ConfigError(
-            "the links are not clear", hint="Give --forward and --reverse, or --given, or none of them."
-        )
+    if (args.forward is None) != (args.reverse is None) or (args.given is not None and args.forward is not None):
+        raise ConfigError("the links are not clear", hint="Give --forward and --reverse, or --given, or none of them.")
     if args.output is None and args.lexicon is None and args.given is None:
         raise ConfigError("there is nothing to write", hint="Give --output, --lexicon or both.")
     if "-" in (args.source, args.target, args.joint, args.forward, args.reverse):

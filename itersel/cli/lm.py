@@ -30,12 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="one sentence a line, plain or gzip; - is standard input",
     )
-    parser.add_argument(
-        "--output", required=True, metavar="FILE", help="ARPA file; compressed if it ends in .gz"
-    )
-    parser.add_argument(
-        "--order", type=int, default=3, metavar="N", help="longest n-gram, 2 to 6 (default: 3)"
-    )
+    parser.add_argument("--output", required=True, metavar="FILE", help="ARPA file; compressed if it ends in .gz")
+    parser.add_argument("--order", type=int, default=3, metavar="N", help="longest n-gram, 2 to 6 (default: 3)")
     parser.add_argument(
         "--prune",
         type=int,
@@ -83,9 +79,7 @@ def run(args: argparse.Namespace) -> None:
 def _report(model: Model) -> None:
     for reason in model.fallbacks:
         print(f"itersel lm: warning: {reason}; using 0.5, 1 and 1.5", file=sys.stderr)
-    print(
-        f"{model.sentences:,} sentences, {model.tokens:,} words, {len(model.words):,} types", file=sys.stderr
-    )
+    print(f"{model.sentences:,} sentences, {model.tokens:,} words, {len(model.words):,} types", file=sys.stderr)
     for order, (table, discounts) in enumerate(zip(model.tables, model.discounts, strict=True), 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
         print(f"order {order}: {len(table):,} n-grams, discounts {shown}", file=sys.stderr)

@@ -30,26 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs = parser.add_argument_group("input")
     inputs.add_argument("--source", metavar="FILE", help="source side, one sentence a line")
     inputs.add_argument("--target", metavar="FILE", help="target side, line by line its translation")
-    inputs.add_argument(
-        "--joint", metavar="FILE", help=f"both sides in one file: `source {SEPARATOR} target`"
-    )
+    inputs.add_argument("--joint", metavar="FILE", help=f"both sides in one file: `source {SEPARATOR} target`")
     outputs = parser.add_argument_group("output")
     outputs.add_argument("--output-source", metavar="FILE", required=True)
     outputs.add_argument("--output-target", metavar="FILE")
-    outputs.add_argument(
-        "--kept", metavar="FILE", help="also write the input line numbers of the kept pairs, from 1"
-    )
+    outputs.add_argument("--kept", metavar="FILE", help="also write the input line numbers of the kept pairs, from 1")
     outputs.add_argument("--summary", metavar="FILE", help="also write the counts and options as JSON")
     cleaning = parser.add_argument_group("cleaning")
-    cleaning.add_argument(
-        "--normalize", choices=NORMALIZATIONS, default="nfc", help="Unicode form (default: nfc)"
-    )
+    cleaning.add_argument("--normalize", choices=NORMALIZATIONS, default="nfc", help="Unicode form (default: nfc)")
     cleaning.add_argument("--tokenize-source", metavar="LANGUAGE", help="tokenise the source side, e.g. de")
     cleaning.add_argument("--tokenize-target", metavar="LANGUAGE", help="tokenise the target side, e.g. en")
     cleaning.add_argument("--punctuation", action="store_true", help="typographic quotes and dashes to ASCII")
-    cleaning.add_argument(
-        "--escape", action="store_true", help="write & | < > ' \" [ ] as entities, as Moses does"
-    )
+    cleaning.add_argument("--escape", action="store_true", help="write & | < > ' \" [ ] as entities, as Moses does")
     cleaning.add_argument("--lowercase", action="store_true")
     filters = parser.add_argument_group("dropping pairs")
     filters.add_argument(
@@ -76,9 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     alone = args.target is None and args.joint is None
     if (args.joint is None) == (args.source is None) or (args.joint is not None and args.target is not None):
-        raise ConfigError(
-            "the input is not clear", hint="Give --source, or it and --target, or --joint alone."
-        )
+        raise ConfigError("the input is not clear", hint="Give --source, or it and --target, or --joint alone.")
     if alone != (args.output_target is None) or (alone and args.kept is not None):
         raise ConfigError(
             "the outputs do not fit the input",

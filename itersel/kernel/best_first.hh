@@ -51,7 +51,7 @@ class BestFirstQueue {
   }
 
   void sift_down(std::size_t at, std::uint64_t moving) {
-    std::uint64_t *keys = keys_.data();
+    std::uint64_t* keys = keys_.data();
     std::size_t size = keys_.size();
     for (std::size_t child; (child = 2 * at + 1) < size; at = child) {
       child += child + 1 < size && keys[child + 1] > keys[child];

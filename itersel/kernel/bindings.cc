@@ -10,7 +10,7 @@ PYBIND11_MODULE(_kernel, module) {
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
-    } catch (const itersel::InputError &error) {
+    } catch (const itersel::InputError& error) {
       py::object type = py::module_::import("itersel.errors").attr("InputError");
       py::object where = error.where().empty() ? py::object(py::none()) : py::object(py::str(error.where()));
       py::object raised = type(error.message(), py::arg("where") = where);
@@ -18,4 +18,5 @@ PYBIND11_MODULE(_kernel, module) {
     }
   });
   itersel::bind_decode(module);
+  itersel::bind_learn(module);
 }

@@ -7,6 +7,7 @@
 
 namespace itersel {
 
-void bind_decode(pybind11::module_ &module);
+void bind_decode(pybind11::module_& module);
+void bind_learn(pybind11::module_& module);
 
 }  // namespace itersel

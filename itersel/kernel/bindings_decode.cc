@@ -19,7 +19,7 @@ std::vector<std::string_view> split(std::string_view line) {
 
 }  // namespace
 
-void bind_decode(py::module_ &module) {
+void bind_decode(py::module_& module) {
   using NoGil = py::call_guard<py::gil_scoped_release>;
 
   py::class_<TemplateOptions>(module, "TemplateOptions")
@@ -32,8 +32,8 @@ void bind_decode(py::module_ &module) {
   py::class_<Grammar, std::shared_ptr<Grammar>>(module, "Grammar")
       .def_static(
           "parse",
-          [](py::bytes text, const std::string &path, const TemplateOptions &templates, const std::string &goal,
-             const std::string &default_nonterminal) {
+          [](py::bytes text, const std::string& path, const TemplateOptions& templates, const std::string& goal,
+             const std::string& default_nonterminal) {
             std::string_view view = text;
             py::gil_scoped_release release;
             return std::const_pointer_cast<Grammar>(parse_grammar(view, path, templates, {goal, default_nonterminal}));
@@ -41,38 +41,38 @@ void bind_decode(py::module_ &module) {
           py::arg("text"), py::arg("path"), py::arg("templates"), py::arg("goal") = "S",
           py::arg("default_nonterminal") = "X")
       .def("__len__", &Grammar::size)
-      .def("text", [](const Grammar &grammar) { return py::bytes(write_grammar(grammar)); });
+      .def("text", [](const Grammar& grammar) { return py::bytes(write_grammar(grammar)); });
 
   py::class_<LanguageModel, std::shared_ptr<LanguageModel>>(module, "LanguageModel")
       .def_static(
           "load",
-          [](const std::string &path, const std::string &name) {
+          [](const std::string& path, const std::string& name) {
             return std::const_pointer_cast<LanguageModel>(LanguageModel::load(path, name));
           },
           py::arg("path"), py::arg("name"), NoGil())
       .def_property_readonly("order", &LanguageModel::order)
       .def("score", &LanguageModel::score, NoGil())
-      .def("knows", [](const LanguageModel &model, const std::string &word) { return model.index(word) != 0; });
+      .def("knows", [](const LanguageModel& model, const std::string& word) { return model.index(word) != 0; });
 
   py::class_<Weights, std::shared_ptr<Weights>>(module, "Weights")
       .def(py::init<>())
       .def_static(
           "parse",
-          [](py::bytes text, const std::string &path) {
+          [](py::bytes text, const std::string& path) {
             std::string_view view = text;
             py::gil_scoped_release release;
             return parse_weights(view, path);
           },
           py::arg("text"), py::arg("path"))
-      .def("text", [](const Weights &weights) { return py::bytes(write_weights(weights)); })
+      .def("text", [](const Weights& weights) { return py::bytes(write_weights(weights)); })
       .def("set", &Weights::set)
       .def("find",
-           [](const Weights &weights, const std::string &name) -> std::optional<double> {
+           [](const Weights& weights, const std::string& name) -> std::optional<double> {
              std::uint32_t id = weights.names.find(name);
              return id == StringTable::kNone ? std::nullopt : std::optional<double>(weights.values[id]);
            })
-      .def("__len__", [](const Weights &weights) { return weights.values.size(); })
-      .def("items", [](const Weights &weights) {
+      .def("__len__", [](const Weights& weights) { return weights.values.size(); })
+      .def("items", [](const Weights& weights) {
         py::list items;
         for (std::uint32_t id = 0; id < weights.names.size(); ++id)
           items.append(py::make_tuple(py::str(std::string(weights.names[id])), weights.values[id]));
@@ -89,25 +89,25 @@ void bind_decode(py::module_ &module) {
   py::class_<Translation>(module, "Translation")
       .def_readonly("text", &Translation::text)
       .def_readonly("score", &Translation::score)
-      .def_property_readonly("features", [](const Translation &translation) {
+      .def_property_readonly("features", [](const Translation& translation) {
         py::dict features;
-        for (const auto &[name, value] : translation.features) features[py::str(name)] = value;
+        for (const auto& [name, value] : translation.features) features[py::str(name)] = value;
         return features;
       });
 
   py::class_<Decoder, std::shared_ptr<Decoder>>(module, "Decoder")
       .def(py::init([](std::shared_ptr<LanguageModel> model, std::shared_ptr<Weights> weights,
-                       const DecoderOptions &options) { return std::make_shared<Decoder>(model, weights, options); }),
+                       const DecoderOptions& options) { return std::make_shared<Decoder>(model, weights, options); }),
            py::arg("language_model").none(true), py::arg("weights"), py::arg("options"))
       .def(
           "translate",
-          [](Decoder &decoder, std::shared_ptr<Grammar> grammar, const std::string &line) {
+          [](Decoder& decoder, std::shared_ptr<Grammar> grammar, const std::string& line) {
             return decoder.translate(grammar, split(line));
           },
           NoGil())
       .def(
           "kbest",
-          [](Decoder &decoder, std::shared_ptr<Grammar> grammar, const std::string &line, std::uint32_t k,
+          [](Decoder& decoder, std::shared_ptr<Grammar> grammar, const std::string& line, std::uint32_t k,
              bool unique) { return decoder.kbest(grammar, split(line), k, unique); },
           py::arg("grammar"), py::arg("line"), py::arg("k"), py::arg("unique"), NoGil());
 }

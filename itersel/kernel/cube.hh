@@ -34,10 +34,10 @@ class CubePruner {
  public:
   using State = typename Scorer::State;
 
-  explicit CubePruner(const Scorer &scorer) : scorer_(scorer) {}
+  explicit CubePruner(const Scorer& scorer) : scorer_(scorer) {}
 
   // A new sentence; `graph` is empty.
-  void start(Hypergraph &graph, std::uint32_t pop_limit) {
+  void start(Hypergraph& graph, std::uint32_t pop_limit) {
     graph_ = &graph;
     pop_limit_ = pop_limit ? pop_limit : std::numeric_limits<std::uint32_t>::max();
     states_.clear();
@@ -46,19 +46,19 @@ class CubePruner {
   }
 
   // Stores a rule's target side for scoring, and its words' own language model score.
-  void add_target(const Symbol *target, const std::uint32_t *lm_words, ScoredRule &rule);
+  void add_target(const Symbol* target, const std::uint32_t* lm_words, ScoredRule& rule);
 
   // Appends the vertices and edges of the given cubes, best vertex first, to the graph.
-  void prune(const std::vector<Cube> &cubes);
+  void prune(const std::vector<Cube>& cubes);
 
-  const State &state(std::uint32_t vertex) const { return states_[vertex]; }
+  const State& state(std::uint32_t vertex) const { return states_[vertex]; }
 
  private:
   struct Item {
-    double score;                    // an estimate before the language model was asked
-    const Cube *cube;
-    std::uint32_t rule, tails[2];    // offsets
-    std::uint32_t state;             // kEmpty before the language model was asked
+    double score;  // an estimate before the language model was asked
+    const Cube* cube;
+    std::uint32_t rule, tails[2];  // offsets
+    std::uint32_t state;           // kEmpty before the language model was asked
     float lm_score;
   };
   struct Found {  // a vertex under construction
@@ -73,18 +73,18 @@ class CubePruner {
   static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu, kLexical = 0x80000000u;
 
   // The state of a scored combination; a rule without non-terminals has its own.
-  const State &item_state(std::uint32_t state) const {
+  const State& item_state(std::uint32_t state) const {
     return state & kLexical ? rule_states_[state & ~kLexical] : item_states_[state];
   }
-  std::uint32_t add(const Cube &cube, std::uint32_t rule, std::uint32_t left, std::uint32_t right);
+  std::uint32_t add(const Cube& cube, std::uint32_t rule, std::uint32_t left, std::uint32_t right);
   void push_successors(Item item);
-  void ask_model(Item &item);
-  void accept(const Item &item);
+  void ask_model(Item& item);
+  void accept(const Item& item);
   std::uint32_t recombine(std::uint32_t state);
   void emit();
 
-  const Scorer &scorer_;
-  Hypergraph *graph_ = nullptr;
+  const Scorer& scorer_;
+  Hypergraph* graph_ = nullptr;
   std::uint32_t pop_limit_ = 0;
   std::vector<State> states_;       // by vertex
   std::vector<State> rule_states_;  // of rules without non-terminals
@@ -99,7 +99,7 @@ class CubePruner {
 };
 
 template <class Scorer>
-void CubePruner<Scorer>::add_target(const Symbol *target, const std::uint32_t *lm_words, ScoredRule &rule) {
+void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* lm_words, ScoredRule& rule) {
   rule.symbols = static_cast<std::uint32_t>(symbols_.size());
   for (std::uint32_t at = 0; at < rule.length; ++at) {
     Symbol symbol = target[at];
@@ -110,11 +110,11 @@ void CubePruner<Scorer>::add_target(const Symbol *target, const std::uint32_t *l
     }
     symbols_.push_back(symbol);
   }
-  const Symbol *symbols = symbols_.data() + rule.symbols;
+  const Symbol* symbols = symbols_.data() + rule.symbols;
   if (rule.words == rule.length) {
     rule.state = static_cast<std::uint32_t>(rule_states_.size());
     rule_states_.emplace_back();
-    const State *none[2] = {nullptr, nullptr};
+    const State* none[2] = {nullptr, nullptr};
     rule.lm_score = scorer_.combine(symbols, rule.length, none, rule_states_.back());
   } else {
     rule.lm_score = scorer_.words_alone(symbols, rule.length);
@@ -123,9 +123,9 @@ void CubePruner<Scorer>::add_target(const Symbol *target, const std::uint32_t *l
 
 // A new combination under its estimate; exact if the rule has no non-terminals.
 template <class Scorer>
-std::uint32_t CubePruner<Scorer>::add(const Cube &cube, std::uint32_t rule_at, std::uint32_t left,
+std::uint32_t CubePruner<Scorer>::add(const Cube& cube, std::uint32_t rule_at, std::uint32_t left,
                                       std::uint32_t right) {
-  const ScoredRule &rule = graph_->rules[cube.rules.begin + rule_at];
+  const ScoredRule& rule = graph_->rules[cube.rules.begin + rule_at];
   double score = rule.estimate;
   if (cube.arity) score += graph_->vertices[cube.tails[0].begin + left].score;
   if (cube.arity == 2) score += graph_->vertices[cube.tails[1].begin + right].score;
@@ -134,21 +134,21 @@ std::uint32_t CubePruner<Scorer>::add(const Cube &cube, std::uint32_t rule_at, s
 }
 
 template <class Scorer>
-void CubePruner<Scorer>::prune(const std::vector<Cube> &cubes) {
+void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
   items_.clear();
   item_states_.clear();
   queue_.clear();
   found_.clear();
   accepted_.clear();
   slots_.assign(512, kEmpty);
-  for (const Cube &cube : cubes) {
+  for (const Cube& cube : cubes) {
     std::uint32_t id = add(cube, 0, 0, 0);
     queue_.push_unordered(items_[id].score, id);
   }
   queue_.restore_order();
   while (!queue_.empty() && accepted_.size() < pop_limit_) {
     std::uint32_t id = queue_.top();
-    Item &item = items_[id];
+    Item& item = items_[id];
     if (item.state == kEmpty) {
       ask_model(item);
       queue_.replace_top(item.score, id);
@@ -164,7 +164,7 @@ void CubePruner<Scorer>::prune(const std::vector<Cube> &cubes) {
 // (in its first non-zero coordinate of: first tail, rule, second tail), so none is built twice.
 template <class Scorer>
 void CubePruner<Scorer>::push_successors(Item from) {
-  const Cube &cube = *from.cube;
+  const Cube& cube = *from.cube;
   bool replaced = false;
   auto push = [&](std::uint32_t rule, std::uint32_t left, std::uint32_t right) {
     std::uint32_t id = add(cube, rule, left, right);
@@ -182,11 +182,11 @@ void CubePruner<Scorer>::push_successors(Item from) {
 }
 
 template <class Scorer>
-void CubePruner<Scorer>::ask_model(Item &item) {
-  const Cube &cube = *item.cube;
-  const ScoredRule &rule = graph_->rules[cube.rules.begin + item.rule];
+void CubePruner<Scorer>::ask_model(Item& item) {
+  const Cube& cube = *item.cube;
+  const ScoredRule& rule = graph_->rules[cube.rules.begin + item.rule];
   std::uint32_t first = cube.tails[0].begin + item.tails[0], second = cube.tails[1].begin + item.tails[1];
-  const State *tails[2] = {&states_[first], nullptr};
+  const State* tails[2] = {&states_[first], nullptr};
   double score = rule.score + graph_->vertices[first].score;
   if (cube.arity == 2) {
     tails[1] = &states_[second];
@@ -200,10 +200,10 @@ void CubePruner<Scorer>::ask_model(Item &item) {
 
 // Turns a combination into an edge of a new or known vertex.
 template <class Scorer>
-void CubePruner<Scorer>::accept(const Item &item) {
-  const Cube &cube = *item.cube;
+void CubePruner<Scorer>::accept(const Item& item) {
+  const Cube& cube = *item.cube;
   std::uint32_t vertex = recombine(item.state);
-  Found &found = found_[vertex];
+  Found& found = found_[vertex];
   found.score = std::max(found.score, item.score);
   ++found.edge_count;
   accepted_.push_back({{item.score,
@@ -224,10 +224,10 @@ std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t state_id) {
       slots_[slot] = vertex;
     }
   }
-  const State &state = item_state(state_id);
+  const State& state = item_state(state_id);
   std::uint64_t hash = Scorer::hash(state), mask = slots_.size() - 1, slot = hash & mask;
   for (; slots_[slot] != kEmpty; slot = (slot + 1) & mask) {
-    const Found &known = found_[slots_[slot]];
+    const Found& known = found_[slots_[slot]];
     if (known.hash == hash && Scorer::equal(item_state(known.state), state)) return slots_[slot];
   }
   slots_[slot] = static_cast<std::uint32_t>(found_.size());
@@ -245,18 +245,18 @@ void CubePruner<Scorer>::emit() {
   });
   std::uint32_t next_edge = static_cast<std::uint32_t>(graph_->edges.size());
   for (std::uint32_t vertex : order_) {
-    Found &found = found_[vertex];
+    Found& found = found_[vertex];
     graph_->vertices.push_back({found.score, next_edge, found.edge_count});
     states_.push_back(item_state(found.state));
     found.first_edge = next_edge;
     next_edge += found.edge_count;
   }
   graph_->edges.resize(next_edge);
-  for (const Accepted &accepted : accepted_) graph_->edges[found_[accepted.vertex].first_edge++] = accepted.edge;
+  for (const Accepted& accepted : accepted_) graph_->edges[found_[accepted.vertex].first_edge++] = accepted.edge;
   for (std::uint32_t vertex : order_) {
-    const Found &found = found_[vertex];
+    const Found& found = found_[vertex];
     auto end = graph_->edges.begin() + found.first_edge, begin = end - found.edge_count;
-    auto better = [](const Edge &a, const Edge &b) { return a.score > b.score; };
+    auto better = [](const Edge& a, const Edge& b) { return a.score > b.score; };
     if (!std::is_sorted(begin, end, better)) std::stable_sort(begin, end, better);
   }
 }

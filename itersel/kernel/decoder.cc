@@ -7,7 +7,7 @@ namespace itersel {
 // A workspace on loan from the decoder's pool.
 class Decoder::Borrowed {
  public:
-  explicit Borrowed(Decoder &decoder) : decoder_(decoder) {
+  explicit Borrowed(Decoder& decoder) : decoder_(decoder) {
     std::lock_guard<std::mutex> lock(decoder_.mutex_);
     if (!decoder_.idle_.empty()) {
       workspace_ = std::move(decoder_.idle_.back());
@@ -20,14 +20,14 @@ class Decoder::Borrowed {
     std::lock_guard<std::mutex> lock(decoder_.mutex_);
     decoder_.idle_.push_back(std::move(workspace_));
   }
-  Workspace *operator->() { return workspace_.get(); }
+  Workspace* operator->() { return workspace_.get(); }
 
  private:
-  Decoder &decoder_;
+  Decoder& decoder_;
   std::unique_ptr<Workspace> workspace_;
 };
 
-std::shared_ptr<const Decoder::Binding> Decoder::bind_grammar(const std::shared_ptr<const Grammar> &grammar) {
+std::shared_ptr<const Decoder::Binding> Decoder::bind_grammar(const std::shared_ptr<const Grammar>& grammar) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (bound_ && bound_grammar_.lock() == grammar) return bound_;
@@ -46,7 +46,7 @@ std::shared_ptr<const Decoder::Binding> Decoder::bind_grammar(const std::shared_
   return binding;
 }
 
-Decoder::Binding Decoder::bind(const std::shared_ptr<const Grammar> &grammar, const Sentence &sentence) {
+Decoder::Binding Decoder::bind(const std::shared_ptr<const Grammar>& grammar, const Sentence& sentence) {
   Binding binding = *bind_grammar(grammar);
   for (std::uint32_t id = static_cast<std::uint32_t>(binding.weights.size()); id < sentence.features().size(); ++id)
     binding.weights.push_back(weights_->get(sentence.features()[id]));
@@ -56,12 +56,12 @@ Decoder::Binding Decoder::bind(const std::shared_ptr<const Grammar> &grammar, co
   return binding;
 }
 
-std::string Decoder::translate(const std::shared_ptr<const Grammar> &grammar,
-                               const std::vector<std::string_view> &words) {
+std::string Decoder::translate(const std::shared_ptr<const Grammar>& grammar,
+                               const std::vector<std::string_view>& words) {
   if (words.empty()) return "";
   Sentence sentence(*grammar, words, options_.pass_through);
   Binding binding = bind(grammar, sentence);
-  Problem &problem = sentence.problem();
+  Problem& problem = sentence.problem();
   problem.weights = binding.weights.data();
   problem.lm_words = model_ ? binding.lm_words.data() : nullptr;
   Borrowed workspace(*this);
@@ -71,8 +71,8 @@ std::string Decoder::translate(const std::shared_ptr<const Grammar> &grammar,
   return sentence.text(target);
 }
 
-std::vector<Translation> Decoder::kbest(const std::shared_ptr<const Grammar> &grammar,
-                                        const std::vector<std::string_view> &words, std::uint32_t k, bool unique) {
+std::vector<Translation> Decoder::kbest(const std::shared_ptr<const Grammar>& grammar,
+                                        const std::vector<std::string_view>& words, std::uint32_t k, bool unique) {
   std::vector<Translation> translations;
   if (words.empty()) {
     if (k > 0) translations.emplace_back();
@@ -80,16 +80,16 @@ std::vector<Translation> Decoder::kbest(const std::shared_ptr<const Grammar> &gr
   }
   Sentence sentence(*grammar, words, options_.pass_through);
   Binding binding = bind(grammar, sentence);
-  Problem &problem = sentence.problem();
+  Problem& problem = sentence.problem();
   problem.weights = binding.weights.data();
   problem.lm_words = model_ ? binding.lm_words.data() : nullptr;
   Borrowed workspace(*this);
   workspace->search(problem, binding.weights[problem.features.language_model]);
   KBestList list;
   workspace->extractor.extract(workspace->graph, problem, k, unique, list);
-  for (const Hypothesis &hypothesis : list) {
+  for (const Hypothesis& hypothesis : list) {
     Translation translation{sentence.text(hypothesis.words), hypothesis.score, {}};
-    for (const FeatureValue &feature : hypothesis.features)
+    for (const FeatureValue& feature : hypothesis.features)
       translation.features.emplace_back(sentence.features()[feature.feature], feature.value);
     std::sort(translation.features.begin(), translation.features.end());
     translations.push_back(std::move(translation));

@@ -31,15 +31,15 @@ struct Translation {
 class Decoder {
  public:
   Decoder(std::shared_ptr<const LanguageModel> model, std::shared_ptr<const Weights> weights,
-          const DecoderOptions &options)
+          const DecoderOptions& options)
       : model_(std::move(model)), weights_(std::move(weights)), options_(options) {}
 
   // The best translation's words; empty for an empty sentence.
-  std::string translate(const std::shared_ptr<const Grammar> &grammar, const std::vector<std::string_view> &words);
+  std::string translate(const std::shared_ptr<const Grammar>& grammar, const std::vector<std::string_view>& words);
 
   // The k best derivations, or derivations with distinct strings, best first.
-  std::vector<Translation> kbest(const std::shared_ptr<const Grammar> &grammar,
-                                 const std::vector<std::string_view> &words, std::uint32_t k, bool unique);
+  std::vector<Translation> kbest(const std::shared_ptr<const Grammar>& grammar,
+                                 const std::vector<std::string_view>& words, std::uint32_t k, bool unique);
 
  private:
   // A grammar's features as weights and its words as language model indices.
@@ -49,8 +49,8 @@ class Decoder {
   };
   class Borrowed;
 
-  Binding bind(const std::shared_ptr<const Grammar> &grammar, const Sentence &sentence);
-  std::shared_ptr<const Binding> bind_grammar(const std::shared_ptr<const Grammar> &grammar);
+  Binding bind(const std::shared_ptr<const Grammar>& grammar, const Sentence& sentence);
+  std::shared_ptr<const Binding> bind_grammar(const std::shared_ptr<const Grammar>& grammar);
 
   std::shared_ptr<const LanguageModel> model_;
   std::shared_ptr<const Weights> weights_;

@@ -10,11 +10,11 @@ namespace itersel {
 // expected and what was found.
 class InputError : public std::runtime_error {
  public:
-  InputError(const std::string &where, const std::string &message)
+  InputError(const std::string& where, const std::string& message)
       : std::runtime_error(where.empty() ? message : where + ": " + message), where_(where), message_(message) {}
 
-  const std::string &where() const { return where_; }
-  const std::string &message() const { return message_; }
+  const std::string& where() const { return where_; }
+  const std::string& message() const { return message_; }
 
  private:
   std::string where_, message_;

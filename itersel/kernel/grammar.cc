@@ -17,8 +17,9 @@ constexpr std::string_view kForm = "expected '[LHS] ||| source ||| target ||| na
 // Reads one grammar. All scratch memory lives here, so that a line costs no allocation of its own.
 class Reader {
  public:
-  Reader(Grammar &grammar, const std::string &path)
-      : grammar_(grammar), path_(path),
+  Reader(Grammar& grammar, const std::string& path)
+      : grammar_(grammar),
+        path_(path),
         namer_(grammar.templates, grammar.lexicon.words, grammar.lexicon.labels, grammar.lexicon.features) {}
 
   void read(std::string_view text) {
@@ -32,7 +33,7 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string &message) const {
+  [[noreturn]] void fail(const std::string& message) const {
     throw InputError(path_ + ":" + std::to_string(line_number_), message);
   }
   static std::string quoted(std::string_view text) {
@@ -74,7 +75,7 @@ class Reader {
   }
 
   // `[NP,1]` → label and index; words that merely look a little like it stay words.
-  static bool is_nonterminal(std::string_view token, std::string_view &label, std::uint32_t &index) {
+  static bool is_nonterminal(std::string_view token, std::string_view& label, std::uint32_t& index) {
     if (token.size() < 3 || token.front() != '[' || token.back() != ']') return false;
     std::size_t comma = token.rfind(',');
     std::string_view digits = comma == token.npos ? token.substr(1) : token.substr(comma + 1);
@@ -91,8 +92,10 @@ class Reader {
     std::uint32_t index = 0;
     for (std::string_view rest = field, token; next_token(rest, token);) {
       if (token.back() == ']' && is_nonterminal(token, label, index) && !label.empty()) {
-        if (indices_.size() == kMaxNonterminals) fail("more than two non-terminals on the source side " + quoted(field));
-        if (!indices_.empty() && indices_[0] == index) fail("non-terminal index " + std::to_string(index) + " occurs twice");
+        if (indices_.size() == kMaxNonterminals)
+          fail("more than two non-terminals on the source side " + quoted(field));
+        if (!indices_.empty() && indices_[0] == index)
+          fail("non-terminal index " + std::to_string(index) + " occurs twice");
         indices_.push_back(index);
         symbols_.push_back(nonterminal(grammar_.lexicon.labels.intern(label)));
       } else {
@@ -103,18 +106,17 @@ class Reader {
     if (symbols_.size() > kMaxSide) fail("the source side has more than 32,000 symbols");
     last_source_ = field;
 
-    RuleTable &table = grammar_.table;
+    RuleTable& table = grammar_.table;
     pattern_ = static_cast<std::uint32_t>(table.patterns.size());
     std::uint32_t begin = static_cast<std::uint32_t>(table.symbols.size());
     table.symbols.append(symbols_.begin(), symbols_.end());
     table.patterns.push_back(
         {begin, static_cast<std::uint16_t>(symbols_.size()), static_cast<std::uint16_t>(indices_.size())});
     pattern_rules_.push_back(0);
-    if (grammar_.templates.any())
-      namer_.set_source(symbols_.data(), static_cast<std::uint32_t>(symbols_.size()));
+    if (grammar_.templates.any()) namer_.set_source(symbols_.data(), static_cast<std::uint32_t>(symbols_.size()));
   }
 
-  void read_target(std::string_view field, Rule &rule) {
+  void read_target(std::string_view field, Rule& rule) {
     symbols_.clear();
     std::uint32_t seen = 0;
     std::string_view label;
@@ -140,7 +142,7 @@ class Reader {
     grammar_.table.symbols.append(symbols_.begin(), symbols_.end());
   }
 
-  void read_values(std::string_view field, Rule &rule) {
+  void read_values(std::string_view field, Rule& rule) {
     rule.values = static_cast<std::uint32_t>(grammar_.table.values.size());
     std::size_t count = 0;
     bool changed = false;
@@ -158,8 +160,7 @@ class Reader {
       std::size_t equals = token.rfind('=');
       std::string_view digits = equals == token.npos ? token : token.substr(equals + 1);
       float value;
-      if (!parse_float(digits, value))
-        fail("expected a feature such as name=0.5 or a number, found " + quoted(token));
+      if (!parse_float(digits, value)) fail("expected a feature such as name=0.5 or a number, found " + quoted(token));
       if (equals == token.npos)
         set_feature(unnamed(count));
       else if (equals == 0)
@@ -185,12 +186,12 @@ class Reader {
     return *unnamed_[position];
   }
 
-  void read_alignment(std::string_view field, Rule &rule) {
+  void read_alignment(std::string_view field, Rule& rule) {
     rule.alignment = static_cast<std::uint32_t>(grammar_.table.alignments.size());
-    const Pattern &pattern = grammar_.table.patterns[rule.pattern];
+    const Pattern& pattern = grammar_.table.patterns[rule.pattern];
     for (std::string_view rest = field, token; next_token(rest, token);) {
       std::uint32_t source = 0, target = 0;
-      const char *end = token.data() + token.size();
+      const char* end = token.data() + token.size();
       auto first = std::from_chars(token.data(), end, source);
       bool good = first.ec == std::errc() && first.ptr != end && *first.ptr == '-';
       if (good) {
@@ -208,7 +209,7 @@ class Reader {
 
   // A source side may come in several runs of lines; the index wants all its rules together.
   void index() {
-    RuleTable &table = grammar_.table;
+    RuleTable& table = grammar_.table;
     auto same = [&](std::uint32_t a, std::uint32_t b) {
       const Pattern &first = table.patterns[a], &second = table.patterns[b];
       return first.length == second.length &&
@@ -243,8 +244,8 @@ class Reader {
     grammar_.index.order_labels(grammar_.lexicon.labels, {grammar_.default_nonterminal, grammar_.goal});
   }
 
-  Grammar &grammar_;
-  const std::string &path_;
+  Grammar& grammar_;
+  const std::string& path_;
   TemplateNamer<StringTable, StringTable> namer_;
   SchemaInterner schemas_;
   std::size_t line_number_ = 0;
@@ -260,8 +261,8 @@ class Reader {
 
 }  // namespace
 
-std::shared_ptr<const Grammar> parse_grammar(std::string_view text, const std::string &path,
-                                             const TemplateOptions &templates, const ModelNames &names) {
+std::shared_ptr<const Grammar> parse_grammar(std::string_view text, const std::string& path,
+                                             const TemplateOptions& templates, const ModelNames& names) {
   auto grammar = std::make_shared<Grammar>();
   grammar->templates = templates;
   grammar->names = names;
@@ -269,11 +270,11 @@ std::shared_ptr<const Grammar> parse_grammar(std::string_view text, const std::s
   return grammar;
 }
 
-std::string write_rule(const RuleTable &table, const Lexicon &lexicon, const Rule &rule) {
+std::string write_rule(const RuleTable& table, const Lexicon& lexicon, const Rule& rule) {
   std::string line = "[";
   line += lexicon.labels[rule.lhs];
   line += "] |||";
-  const Pattern &pattern = table.patterns[rule.pattern];
+  const Pattern& pattern = table.patterns[rule.pattern];
   std::vector<std::uint32_t> labels;
   for (std::uint32_t at = 0; at < pattern.length; ++at) {
     Symbol symbol = table.source(pattern)[at];
@@ -293,7 +294,7 @@ std::string write_rule(const RuleTable &table, const Lexicon &lexicon, const Rul
       (line += ' ') += lexicon.words[static_cast<std::uint32_t>(symbol)];
   }
   line += " |||";
-  const Range &schema = table.schema(rule);
+  const Range& schema = table.schema(rule);
   for (std::uint32_t at = schema.begin; at < schema.end; ++at) {
     char buffer[32];
     float value = table.values[rule.values + (at - schema.begin)];
@@ -303,15 +304,15 @@ std::string write_rule(const RuleTable &table, const Lexicon &lexicon, const Rul
   }
   if (rule.alignment_length) line += " |||";
   for (std::uint32_t at = 0; at < rule.alignment_length; ++at) {
-    const Link &link = table.alignments[rule.alignment + at];
+    const Link& link = table.alignments[rule.alignment + at];
     line += " " + std::to_string(link.source) + "-" + std::to_string(link.target);
   }
   return line;
 }
 
-std::string write_grammar(const Grammar &grammar) {
+std::string write_grammar(const Grammar& grammar) {
   std::string text;
-  for (const Rule &rule : grammar.table.rules) (text += write_rule(grammar.table, grammar.lexicon, rule)) += '\n';
+  for (const Rule& rule : grammar.table.rules) (text += write_rule(grammar.table, grammar.lexicon, rule)) += '\n';
   return text;
 }
 

@@ -13,7 +13,7 @@ namespace itersel {
 
 // Names with a meaning of their own.
 struct ModelNames {
-  std::string goal = "S";               // label a whole sentence must have
+  std::string goal = "S";                 // label a whole sentence must have
   std::string default_nonterminal = "X";  // label of pass-through rules, glued together to the goal
 };
 
@@ -30,13 +30,13 @@ struct Grammar {
 
 // Parses `[X] ||| source ||| target ||| name=value … ||| i-j …`, one rule a line; the last two fields may be missing.
 // Throws InputError with `path:line`.
-std::shared_ptr<const Grammar> parse_grammar(std::string_view text, const std::string &path,
-                                             const TemplateOptions &templates, const ModelNames &names);
+std::shared_ptr<const Grammar> parse_grammar(std::string_view text, const std::string& path,
+                                             const TemplateOptions& templates, const ModelNames& names);
 
 // The text form of the rules, in the order in which they were read.
-std::string write_grammar(const Grammar &grammar);
+std::string write_grammar(const Grammar& grammar);
 
 // One rule's text form, without the line feed. `features` limits the field to the named values (no templates).
-std::string write_rule(const RuleTable &table, const Lexicon &lexicon, const Rule &rule);
+std::string write_rule(const RuleTable& table, const Lexicon& lexicon, const Rule& rule);
 
 }  // namespace itersel

@@ -12,23 +12,23 @@ constexpr std::uint32_t kNoRule = 0xFFFFFFFFu;
 
 // A rule as the search uses it, scored once per sentence.
 struct ScoredRule {
-  double score;             // ⟨w, f⟩ with word penalty and unknown words, without the language model
-  double estimate;          // score plus what the language model says of the rule's words alone: the cube's order
-  std::uint32_t rule;       // id in the problem's table, or in its extra table
-  std::uint32_t symbols;    // first of the target symbols, words as language model indices
-  std::uint32_t state;      // language model state, if the rule has no non-terminal
-  float lm_score;           // of the words alone; exact if there is no non-terminal
-  std::uint16_t length;     // target symbols
-  std::uint16_t words;      // target words
-  std::uint16_t unknown;    // target words the language model does not know
-  bool extra;               // glue or pass-through
+  double score;           // ⟨w, f⟩ with word penalty and unknown words, without the language model
+  double estimate;        // score plus what the language model says of the rule's words alone: the cube's order
+  std::uint32_t rule;     // id in the problem's table, or in its extra table
+  std::uint32_t symbols;  // first of the target symbols, words as language model indices
+  std::uint32_t state;    // language model state, if the rule has no non-terminal
+  float lm_score;         // of the words alone; exact if there is no non-terminal
+  std::uint16_t length;   // target symbols
+  std::uint16_t words;    // target words
+  std::uint16_t unknown;  // target words the language model does not know
+  bool extra;             // glue or pass-through
 };
 
 struct Edge {
-  double score;           // with the best derivations of the tails
+  double score;  // with the best derivations of the tails
   std::uint32_t tails[2];
-  std::uint32_t rule;     // into Hypergraph::rules, or kNoRule for the goal edge
-  float lm_score;         // what the language model adds at this edge
+  std::uint32_t rule;  // into Hypergraph::rules, or kNoRule for the goal edge
+  float lm_score;      // what the language model adds at this edge
   std::uint32_t arity;
 };
 

@@ -22,7 +22,7 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) {
 // Walks a derivation from left to right without recursion: the depth grows with the sentence's length.
 // visit_edge(edge) before an edge's words, visit_word(word) in the order of the target string.
 template <class EdgeOf, class VisitEdge, class VisitWord>
-void walk(const Hypergraph &graph, const Problem &problem, std::uint32_t goal, std::uint32_t goal_rank, EdgeOf edge_of,
+void walk(const Hypergraph& graph, const Problem& problem, std::uint32_t goal, std::uint32_t goal_rank, EdgeOf edge_of,
           VisitEdge visit_edge, VisitWord visit_word) {
   struct Frame {
     const Symbol *at, *end;
@@ -32,12 +32,12 @@ void walk(const Hypergraph &graph, const Problem &problem, std::uint32_t goal, s
   std::vector<Frame> stack;
   auto enter = [&](std::uint32_t vertex, std::uint32_t rank) {
     std::uint32_t ranks[2] = {0, 0};
-    const Edge &edge = edge_of(vertex, rank, ranks);
+    const Edge& edge = edge_of(vertex, rank, ranks);
     visit_edge(edge);
     Frame frame{kOnlyTail, kOnlyTail + 1, {edge.tails[0], edge.tails[1]}, {ranks[0], ranks[1]}};
     if (edge.rule != kNoRule) {
-      const ScoredRule &rule = graph.rules[edge.rule];
-      const RuleTable &table = problem.table_of(rule.extra);
+      const ScoredRule& rule = graph.rules[edge.rule];
+      const RuleTable& table = problem.table_of(rule.extra);
       frame.at = table.target(table.rules[rule.rule]);
       frame.end = frame.at + rule.length;
     }
@@ -45,7 +45,7 @@ void walk(const Hypergraph &graph, const Problem &problem, std::uint32_t goal, s
   };
   enter(goal, goal_rank);
   while (!stack.empty()) {
-    Frame &frame = stack.back();
+    Frame& frame = stack.back();
     if (frame.at == frame.end) {
       stack.pop_back();
       continue;
@@ -60,23 +60,23 @@ void walk(const Hypergraph &graph, const Problem &problem, std::uint32_t goal, s
 
 }  // namespace
 
-void KBestExtractor::Yield::append(const Yield &other) {
+void KBestExtractor::Yield::append(const Yield& other) {
   hash = add(multiply(hash, other.power), other.hash);
   power = multiply(power, other.power);
 }
 
-void KBestExtractor::best_words(const Hypergraph &graph, const Problem &problem, std::vector<std::uint32_t> &words) {
+void KBestExtractor::best_words(const Hypergraph& graph, const Problem& problem, std::vector<std::uint32_t>& words) {
   words.clear();
   walk(
       graph, problem, graph.goal, 0,
-      [&](std::uint32_t vertex, std::uint32_t, std::uint32_t *) -> const Edge & {
+      [&](std::uint32_t vertex, std::uint32_t, std::uint32_t*) -> const Edge& {
         return graph.edges[graph.vertices[vertex].first_edge];
       },
-      [](const Edge &) {}, [&](std::uint32_t word) { words.push_back(word); });
+      [](const Edge&) {}, [&](std::uint32_t word) { words.push_back(word); });
 }
 
-void KBestExtractor::extract(const Hypergraph &graph, const Problem &problem, std::uint32_t k, bool unique,
-                             KBestList &list) {
+void KBestExtractor::extract(const Hypergraph& graph, const Problem& problem, std::uint32_t k, bool unique,
+                             KBestList& list) {
   graph_ = &graph;
   problem_ = &problem;
   unique_ = unique;
@@ -90,10 +90,10 @@ void KBestExtractor::extract(const Hypergraph &graph, const Problem &problem, st
   for (std::uint32_t rank = 0; rank < found; ++rank) read_off(rank, list[rank]);
 }
 
-KBestExtractor::VertexState &KBestExtractor::touch(std::uint32_t vertex) {
+KBestExtractor::VertexState& KBestExtractor::touch(std::uint32_t vertex) {
   if (place_[vertex]) return states_[place_[vertex] - 1];
   if (used_ == states_.size()) states_.emplace_back();
-  VertexState &state = states_[used_++];
+  VertexState& state = states_[used_++];
   place_[vertex] = static_cast<std::uint32_t>(used_);
   state.best.clear();
   state.heap.clear();
@@ -101,7 +101,7 @@ KBestExtractor::VertexState &KBestExtractor::touch(std::uint32_t vertex) {
   state.seen_many.clear();
   state.has_pending = state.exhausted = false;
   state.order = 0;
-  const Vertex &source = graph_->vertices[vertex];
+  const Vertex& source = graph_->vertices[vertex];
   for (std::uint32_t edge = source.first_edge; edge < source.first_edge + source.edge_count; ++edge)
     state.heap.push_back({graph_->edges[edge].score, edge, state.order++, {0, 0}});
   // Edges are sorted best first, which is a heap already.
@@ -109,7 +109,7 @@ KBestExtractor::VertexState &KBestExtractor::touch(std::uint32_t vertex) {
 }
 
 bool KBestExtractor::missing(std::uint32_t vertex, std::uint32_t rank) {
-  const VertexState &state = touch(vertex);
+  const VertexState& state = touch(vertex);
   return !state.exhausted && state.best.size() <= rank;
 }
 
@@ -119,7 +119,7 @@ void KBestExtractor::ensure(std::uint32_t vertex, std::uint32_t rank) {
   stack_.assign(1, {vertex, rank});
   while (!stack_.empty()) {
     Request request = stack_.back();
-    VertexState &state = touch(request.vertex);
+    VertexState& state = touch(request.vertex);
     if (state.exhausted || state.best.size() > request.rank) {
       stack_.pop_back();
       continue;
@@ -129,8 +129,8 @@ void KBestExtractor::ensure(std::uint32_t vertex, std::uint32_t rank) {
       state.exhausted = true;
       continue;
     }
-    const Candidate &top = state.heap.front();
-    const Edge &edge = graph_->edges[top.edge];
+    const Candidate& top = state.heap.front();
+    const Edge& edge = graph_->edges[top.edge];
     bool waits = false;
     for (std::uint32_t tail = 0; tail < edge.arity && !waits; ++tail)
       if (missing(edge.tails[tail], top.ranks[tail])) {
@@ -148,9 +148,9 @@ void KBestExtractor::ensure(std::uint32_t vertex, std::uint32_t rank) {
 }
 
 // Adds what follows the last popped derivation; false if a tail's next derivation must be made first.
-bool KBestExtractor::push_successors(VertexState &state) {
+bool KBestExtractor::push_successors(VertexState& state) {
   const Candidate from = state.pending;
-  const Edge &edge = graph_->edges[from.edge];
+  const Edge& edge = graph_->edges[from.edge];
   for (std::uint32_t tail = 0; tail < edge.arity; ++tail) {
     // A combination is reached only from its last non-zero rank minus one, so none comes twice.
     if (tail == 0 && from.ranks[1] > 0) continue;
@@ -161,7 +161,7 @@ bool KBestExtractor::push_successors(VertexState &state) {
   }
   for (std::uint32_t tail = 0; tail < edge.arity; ++tail) {
     if (tail == 0 && from.ranks[1] > 0) continue;
-    const VertexState &below = touch(edge.tails[tail]);
+    const VertexState& below = touch(edge.tails[tail]);
     if (below.best.size() <= from.ranks[tail] + 1) continue;
     Candidate next = from;
     next.score += below.best[from.ranks[tail] + 1].from.score - below.best[from.ranks[tail]].from.score;
@@ -174,13 +174,13 @@ bool KBestExtractor::push_successors(VertexState &state) {
   return true;
 }
 
-KBestExtractor::Yield KBestExtractor::yield_of(const Candidate &candidate) {
-  const Edge &edge = graph_->edges[candidate.edge];
+KBestExtractor::Yield KBestExtractor::yield_of(const Candidate& candidate) {
+  const Edge& edge = graph_->edges[candidate.edge];
   auto tail_yield = [&](std::uint32_t tail) { return touch(edge.tails[tail]).best[candidate.ranks[tail]].yield; };
   if (edge.rule == kNoRule) return tail_yield(0);
-  const ScoredRule &rule = graph_->rules[edge.rule];
-  const RuleTable &table = problem_->table_of(rule.extra);
-  const Symbol *target = table.target(table.rules[rule.rule]);
+  const ScoredRule& rule = graph_->rules[edge.rule];
+  const RuleTable& table = problem_->table_of(rule.extra);
+  const Symbol* target = table.target(table.rules[rule.rule]);
   Yield yield;
   for (std::uint32_t at = 0; at < rule.length; ++at) {
     if (target[at] < 0) {
@@ -193,7 +193,7 @@ KBestExtractor::Yield KBestExtractor::yield_of(const Candidate &candidate) {
   return yield;
 }
 
-bool KBestExtractor::insert_yield(VertexState &state, std::uint64_t hash) {
+bool KBestExtractor::insert_yield(VertexState& state, std::uint64_t hash) {
   if (state.seen.size() < kFewYields) {
     if (std::find(state.seen.begin(), state.seen.end(), hash) != state.seen.end()) return false;
     state.seen.push_back(hash);
@@ -203,8 +203,8 @@ bool KBestExtractor::insert_yield(VertexState &state, std::uint64_t hash) {
   return state.seen_many.insert(hash).second;
 }
 
-void KBestExtractor::read_off(std::uint32_t rank, Hypothesis &hypothesis) {
-  const Hypergraph &graph = *graph_;
+void KBestExtractor::read_off(std::uint32_t rank, Hypothesis& hypothesis) {
+  const Hypergraph& graph = *graph_;
   hypothesis.words.clear();
   hypothesis.features.clear();
   touched_features_.clear();
@@ -217,21 +217,21 @@ void KBestExtractor::read_off(std::uint32_t rank, Hypothesis &hypothesis) {
   std::uint32_t unknown = 0, words = 0;
   walk(
       graph, *problem_, graph.goal, rank,
-      [&](std::uint32_t vertex, std::uint32_t at, std::uint32_t *ranks) -> const Edge & {
-        const Candidate &from = touch(vertex).best[at].from;
+      [&](std::uint32_t vertex, std::uint32_t at, std::uint32_t* ranks) -> const Edge& {
+        const Candidate& from = touch(vertex).best[at].from;
         ranks[0] = from.ranks[0];
         ranks[1] = from.ranks[1];
         return graph.edges[from.edge];
       },
-      [&](const Edge &edge) {
+      [&](const Edge& edge) {
         lm_score += edge.lm_score;
         if (edge.rule == kNoRule) return;
-        const ScoredRule &scored = graph.rules[edge.rule];
-        const RuleTable &table = problem_->table_of(scored.extra);
-        const Rule &rule = table.rules[scored.rule];
+        const ScoredRule& scored = graph.rules[edge.rule];
+        const RuleTable& table = problem_->table_of(scored.extra);
+        const Rule& rule = table.rules[scored.rule];
         unknown += scored.unknown;
         words += scored.words;
-        const Range &schema = table.schema(rule);
+        const Range& schema = table.schema(rule);
         for (std::uint32_t at = schema.begin; at < schema.end; ++at)
           count(table.schema_features[at], table.values[rule.values + (at - schema.begin)]);
         for (std::uint32_t at = 0; at < rule.sparse_length; ++at) count(table.sparse[rule.sparse + at], 1);

@@ -18,22 +18,22 @@ namespace itersel {
 class KBestExtractor {
  public:
   // Up to k derivations of the goal, best first (ties in order of discovery).
-  void extract(const Hypergraph &graph, const Problem &problem, std::uint32_t k, bool unique, KBestList &list);
+  void extract(const Hypergraph& graph, const Problem& problem, std::uint32_t k, bool unique, KBestList& list);
 
   // Target words of the best derivation alone.
-  static void best_words(const Hypergraph &graph, const Problem &problem, std::vector<std::uint32_t> &words);
+  static void best_words(const Hypergraph& graph, const Problem& problem, std::vector<std::uint32_t>& words);
 
  private:
   // Polynomial hash of a word sequence modulo 2^61 - 1 with the base's power, so that hashes can be concatenated.
   struct Yield {
     std::uint64_t hash = 0, power = 1;
-    void append(const Yield &other);
+    void append(const Yield& other);
   };
   struct Candidate {
     double score;
     std::uint32_t edge, order;
     std::uint32_t ranks[2];
-    bool operator<(const Candidate &other) const {
+    bool operator<(const Candidate& other) const {
       return score != other.score ? score < other.score : order > other.order;
     }
   };
@@ -44,7 +44,7 @@ class KBestExtractor {
   struct VertexState {
     std::vector<Derivation> best;
     std::vector<Candidate> heap;
-    std::vector<std::uint64_t> seen;                // hashes of yields, searched in order while they are few
+    std::vector<std::uint64_t> seen;  // hashes of yields, searched in order while they are few
     std::unordered_set<std::uint64_t> seen_many;
     Candidate pending{};  // popped last; its successors are not in the heap yet
     std::uint32_t order = 0;
@@ -54,22 +54,22 @@ class KBestExtractor {
     std::uint32_t vertex, rank;
   };
 
-  VertexState &touch(std::uint32_t vertex);
+  VertexState& touch(std::uint32_t vertex);
   bool missing(std::uint32_t vertex, std::uint32_t rank);
   void ensure(std::uint32_t vertex, std::uint32_t rank);
-  bool push_successors(VertexState &state);
-  Yield yield_of(const Candidate &candidate);
-  static bool insert_yield(VertexState &state, std::uint64_t hash);
-  void read_off(std::uint32_t rank, Hypothesis &hypothesis);
+  bool push_successors(VertexState& state);
+  Yield yield_of(const Candidate& candidate);
+  static bool insert_yield(VertexState& state, std::uint64_t hash);
+  void read_off(std::uint32_t rank, Hypothesis& hypothesis);
 
-  const Hypergraph *graph_ = nullptr;
-  const Problem *problem_ = nullptr;
+  const Hypergraph* graph_ = nullptr;
+  const Problem* problem_ = nullptr;
   bool unique_ = false;
   std::vector<std::uint32_t> place_;  // vertex → state + 1
-  std::deque<VertexState> states_;  // kept for the next sentence: their memory is reused
+  std::deque<VertexState> states_;    // kept for the next sentence: their memory is reused
   std::size_t used_ = 0;
   std::vector<Request> stack_;
-  std::vector<double> values_;            // by feature, zero between hypotheses
+  std::vector<double> values_;  // by feature, zero between hypotheses
   std::vector<std::uint32_t> touched_features_;
 };
 

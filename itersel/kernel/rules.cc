@@ -4,10 +4,10 @@
 
 namespace itersel {
 
-std::uint32_t SchemaInterner::intern(RuleTable &table, const std::vector<std::uint32_t> &features) {
+std::uint32_t SchemaInterner::intern(RuleTable& table, const std::vector<std::uint32_t>& features) {
   auto equals = [&](std::uint32_t id) {
-    const Range &range = table.schemas[id];
-    const std::uint32_t *known = table.schema_features.data();
+    const Range& range = table.schemas[id];
+    const std::uint32_t* known = table.schema_features.data();
     return range.end - range.begin == features.size() &&
            std::equal(features.begin(), features.end(), known + range.begin);
   };
@@ -15,7 +15,7 @@ std::uint32_t SchemaInterner::intern(RuleTable &table, const std::vector<std::ui
   if (buckets_.empty()) buckets_.resize(1024);
   std::uint64_t hash = features.size();
   for (std::uint32_t feature : features) hash = (hash ^ feature) * 0x9E3779B97F4A7C15ull;
-  auto &bucket = buckets_[(hash >> 32) % buckets_.size()];
+  auto& bucket = buckets_[(hash >> 32) % buckets_.size()];
   for (std::uint32_t id : bucket)
     if (equals(id)) return last_ = id;
   last_ = static_cast<std::uint32_t>(table.schemas.size());

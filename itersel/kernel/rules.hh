@@ -60,9 +60,9 @@ struct RuleTable {
   Column<std::uint32_t> schema_features;
   Column<Link> alignments;
 
-  const Symbol *source(const Pattern &pattern) const { return symbols.data() + pattern.symbols; }
-  const Symbol *target(const Rule &rule) const { return symbols.data() + rule.target; }
-  const Range &schema(const Rule &rule) const { return schemas[rule.schema]; }
+  const Symbol* source(const Pattern& pattern) const { return symbols.data() + pattern.symbols; }
+  const Symbol* target(const Rule& rule) const { return symbols.data() + rule.target; }
+  const Range& schema(const Rule& rule) const { return schemas[rule.schema]; }
 };
 
 // The strings a rule table's numbers stand for.
@@ -73,7 +73,7 @@ struct Lexicon {
 // Interns schemas (lists of feature ids) into a table under construction.
 class SchemaInterner {
  public:
-  std::uint32_t intern(RuleTable &table, const std::vector<std::uint32_t> &features);
+  std::uint32_t intern(RuleTable& table, const std::vector<std::uint32_t>& features);
 
  private:
   std::uint32_t last_ = 0;
@@ -81,12 +81,12 @@ class SchemaInterner {
 };
 
 // ⟨w, f(rule)⟩ of the rule's own features (no word penalty, no language model).
-inline double rule_score(const RuleTable &table, const Rule &rule, const double *weights) {
+inline double rule_score(const RuleTable& table, const Rule& rule, const double* weights) {
   double score = 0;
-  const Range &schema = table.schema(rule);
-  const float *value = table.values.data() + rule.values;
+  const Range& schema = table.schema(rule);
+  const float* value = table.values.data() + rule.values;
   for (std::uint32_t at = schema.begin; at < schema.end; ++at) score += weights[table.schema_features[at]] * *value++;
-  const std::uint32_t *sparse = table.sparse.data() + rule.sparse;
+  const std::uint32_t* sparse = table.sparse.data() + rule.sparse;
   for (std::uint32_t at = 0; at < rule.sparse_length; ++at) score += weights[sparse[at]];
   return score;
 }

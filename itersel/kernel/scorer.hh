@@ -14,16 +14,16 @@ class NgramScorer {
  public:
   using State = lm::ngram::ChartState;
 
-  explicit NgramScorer(const Model &model) : model_(model) {}
+  explicit NgramScorer(const Model& model) : model_(model) {}
 
   void set_weight(double weight) { weight_ = weight; }
 
   double weight() const { return weight_; }
 
   // log10 probability the words and the joints add; `symbols` are model indices or -1, -2 for the tails.
-  float combine(const Symbol *symbols, std::uint32_t length, const State *const tails[2], State &out) const {
+  float combine(const Symbol* symbols, std::uint32_t length, const State* const tails[2], State& out) const {
     lm::ngram::RuleScore<Model> rule(model_, out);
-    const Symbol *end = symbols + length;
+    const Symbol* end = symbols + length;
     if (symbols != end && *symbols < 0) rule.BeginNonTerminal(*tails[-1 - *symbols++], 0);
     for (; symbols != end; ++symbols) {
       if (*symbols < 0)
@@ -35,7 +35,7 @@ class NgramScorer {
   }
 
   // The words of a rule alone: each run between non-terminals on its own.
-  float words_alone(const Symbol *symbols, std::uint32_t length) const {
+  float words_alone(const Symbol* symbols, std::uint32_t length) const {
     float total = 0;
     State state;
     for (const Symbol *at = symbols, *end = symbols + length; at != end;) {
@@ -51,7 +51,7 @@ class NgramScorer {
   }
 
   // What the sentence's borders add: <s> before, </s> after.
-  float finish(const State &state) const {
+  float finish(const State& state) const {
     State out;
     lm::ngram::RuleScore<Model> rule(model_, out);
     rule.BeginSentence();
@@ -60,9 +60,9 @@ class NgramScorer {
     return rule.Finish();
   }
 
-  static bool equal(const State &a, const State &b) { return a == b; }
+  static bool equal(const State& a, const State& b) { return a == b; }
   // What equality looks at: the words to the right, and the last pointer to the left.
-  static std::uint64_t hash(const State &state) {
+  static std::uint64_t hash(const State& state) {
     constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ull;
     std::uint64_t hash = state.right.length;
     for (unsigned at = 0; at < state.right.length; ++at) hash = (hash ^ state.right.words[at]) * kMultiplier;
@@ -72,7 +72,7 @@ class NgramScorer {
   }
 
  private:
-  const Model &model_;
+  const Model& model_;
   double weight_ = 0;
 };
 
@@ -82,11 +82,11 @@ class NoScorer {
   struct State {};
 
   double weight() const { return 0; }
-  float combine(const Symbol *, std::uint32_t, const State *const[2], State &) const { return 0; }
-  float words_alone(const Symbol *, std::uint32_t) const { return 0; }
-  float finish(const State &) const { return 0; }
-  static bool equal(const State &, const State &) { return true; }
-  static std::uint64_t hash(const State &) { return 0; }
+  float combine(const Symbol*, std::uint32_t, const State* const[2], State&) const { return 0; }
+  float words_alone(const Symbol*, std::uint32_t) const { return 0; }
+  float finish(const State&) const { return 0; }
+  static bool equal(const State&, const State&) { return true; }
+  static std::uint64_t hash(const State&) { return 0; }
 };
 
 }  // namespace itersel

@@ -17,10 +17,10 @@ namespace itersel {
 template <class Scorer>
 class Search {
  public:
-  Search(const Scorer &scorer, const SearchOptions &options) : scorer_(scorer), options_(options), cubes_(scorer) {}
+  Search(const Scorer& scorer, const SearchOptions& options) : scorer_(scorer), options_(options), cubes_(scorer) {}
 
   // Fills `graph` with all derivations the pruned search keeps. The sentence must not be empty.
-  void run(const Problem &problem, Hypergraph &graph);
+  void run(const Problem& problem, Hypergraph& graph);
 
  private:
   struct Cell {
@@ -37,32 +37,32 @@ class Search {
     return start == 0 ? end : length_ + 1 + (start - 1) * (band_ + 1) + (end - start);
   }
   void match(std::uint32_t start, std::uint32_t end);
-  void advance(const Dotted &item, std::uint32_t node, const Tails *tails, std::uint32_t place);
-  void complete(std::uint32_t node, std::uint32_t arity, const Tails *tails);
-  void complete(std::uint32_t label, const Range &rules, std::uint32_t arity, const Tails *tails);
+  void advance(const Dotted& item, std::uint32_t node, const Tails* tails, std::uint32_t place);
+  void complete(std::uint32_t node, std::uint32_t arity, const Tails* tails);
+  void complete(std::uint32_t label, const Range& rules, std::uint32_t arity, const Tails* tails);
   void glue(std::uint32_t end);
   void finish_cells(std::uint32_t start, std::uint32_t end, bool with_grammar);
   void finish_goal();
   Tails find(std::uint32_t place, std::uint32_t label) const;
-  const Range &scored(std::uint32_t group);
+  const Range& scored(std::uint32_t group);
   Range score_one(std::uint32_t rule);
   void score(bool extra, std::uint32_t rule_id);
 
-  const Scorer &scorer_;
+  const Scorer& scorer_;
   const SearchOptions options_;
-  const Problem *problem_ = nullptr;
-  Hypergraph *graph_ = nullptr;
+  const Problem* problem_ = nullptr;
+  Hypergraph* graph_ = nullptr;
   std::uint32_t length_ = 0, band_ = 0;
   CubePruner<Scorer> cubes_;
   std::vector<std::vector<Cell>> cells_;
   std::vector<std::vector<Dotted>> before_word_, before_nonterminal_;
   std::vector<std::vector<Cube>> completed_;  // by label: whole matches of the span at hand
-  std::vector<Range> scored_;  // by group: rules in the graph, best estimate first
+  std::vector<Range> scored_;                 // by group: rules in the graph, best estimate first
   Range glue_first_{}, glue_next_{};
 };
 
 template <class Scorer>
-void Search<Scorer>::run(const Problem &problem, Hypergraph &graph) {
+void Search<Scorer>::run(const Problem& problem, Hypergraph& graph) {
   problem_ = &problem;
   graph_ = &graph;
   graph.clear();
@@ -70,7 +70,7 @@ void Search<Scorer>::run(const Problem &problem, Hypergraph &graph) {
   length_ = static_cast<std::uint32_t>(problem.words.size());
   band_ = options_.span_limit ? std::min(length_, options_.span_limit) : length_;
   std::size_t places = length_ + 1 + static_cast<std::size_t>(length_) * (band_ + 1);
-  for (auto *table : {&before_word_, &before_nonterminal_}) {
+  for (auto* table : {&before_word_, &before_nonterminal_}) {
     if (table->size() < places) table->resize(places);
     for (std::size_t place = 0; place < places; ++place) (*table)[place].clear();
   }
@@ -98,7 +98,7 @@ void Search<Scorer>::run(const Problem &problem, Hypergraph &graph) {
 
 template <class Scorer>
 Tails Search<Scorer>::find(std::uint32_t place, std::uint32_t label) const {
-  for (const Cell &cell : cells_[place])
+  for (const Cell& cell : cells_[place])
     if (cell.label == label) return {cell.begin, cell.end};
   return {0, 0};
 }
@@ -106,18 +106,18 @@ Tails Search<Scorer>::find(std::uint32_t place, std::uint32_t label) const {
 // Extends the partial matches that end inside (start, end) to its end.
 template <class Scorer>
 void Search<Scorer>::match(std::uint32_t start, std::uint32_t end) {
-  const SourceIndex &index = *problem_->index;
+  const SourceIndex& index = *problem_->index;
   Symbol word = static_cast<Symbol>(problem_->words[end - 1]);
   std::uint32_t place = at(start, end);
-  for (const Dotted &item : before_word_[at(start, end - 1)]) {
+  for (const Dotted& item : before_word_[at(start, end - 1)]) {
     std::uint32_t node = index.child(item.node, word);
     if (node != SourceIndex::kNone) advance(item, node, nullptr, place);
   }
   for (std::uint32_t middle = start + 1; middle < end; ++middle) {
-    const auto &cells = cells_[at(middle, end)];
+    const auto& cells = cells_[at(middle, end)];
     if (cells.empty()) continue;
-    for (const Dotted &item : before_nonterminal_[at(start, middle)]) {
-      for (const Cell &cell : cells) {
+    for (const Dotted& item : before_nonterminal_[at(start, middle)]) {
+      for (const Cell& cell : cells) {
         std::uint32_t node = index.child(item.node, nonterminal(cell.label));
         if (node == SourceIndex::kNone) continue;
         Tails tails{cell.begin, cell.end};
@@ -130,25 +130,25 @@ void Search<Scorer>::match(std::uint32_t start, std::uint32_t end) {
 }
 
 template <class Scorer>
-void Search<Scorer>::advance(const Dotted &item, std::uint32_t node, const Tails *tails, std::uint32_t place) {
+void Search<Scorer>::advance(const Dotted& item, std::uint32_t node, const Tails* tails, std::uint32_t place) {
   Dotted next = item;
   next.node = node;
   if (tails) next.tails[next.arity++] = *tails;
-  const SourceIndex &index = *problem_->index;
+  const SourceIndex& index = *problem_->index;
   if (index.has_word_child(node)) before_word_[place].push_back(next);
   if (index.has_nonterminal_child(node)) before_nonterminal_[place].push_back(next);
   complete(node, next.arity, next.tails);
 }
 
 template <class Scorer>
-void Search<Scorer>::complete(std::uint32_t node, std::uint32_t arity, const Tails *tails) {
+void Search<Scorer>::complete(std::uint32_t node, std::uint32_t arity, const Tails* tails) {
   Range groups = problem_->index->groups_of(node);
   for (std::uint32_t group = groups.begin; group < groups.end; ++group)
     complete(problem_->index->group(group).lhs, scored(group), arity, tails);
 }
 
 template <class Scorer>
-void Search<Scorer>::complete(std::uint32_t label, const Range &rules, std::uint32_t arity, const Tails *tails) {
+void Search<Scorer>::complete(std::uint32_t label, const Range& rules, std::uint32_t arity, const Tails* tails) {
   Cube cube{rules, arity, {{0, 0}, {0, 0}}};
   for (std::uint32_t tail = 0; tail < arity; ++tail) cube.tails[tail] = tails[tail];
   completed_[label].push_back(cube);
@@ -166,7 +166,7 @@ void Search<Scorer>::glue(std::uint32_t end) {
 // Prunes the cubes of each label of a span, in an order in which unary rules see finished cells.
 template <class Scorer>
 void Search<Scorer>::finish_cells(std::uint32_t start, std::uint32_t end, bool with_grammar) {
-  const SourceIndex &index = *problem_->index;
+  const SourceIndex& index = *problem_->index;
   std::uint32_t place = at(start, end);
   if (start == 0) glue(end);
   for (std::uint32_t label : index.label_order()) {
@@ -208,7 +208,7 @@ void Search<Scorer>::finish_goal() {
   }
   goal.edge_count = static_cast<std::uint32_t>(graph_->edges.size()) - goal.first_edge;
   auto first = graph_->edges.begin() + goal.first_edge;
-  std::stable_sort(first, graph_->edges.end(), [](const Edge &a, const Edge &b) { return a.score > b.score; });
+  std::stable_sort(first, graph_->edges.end(), [](const Edge& a, const Edge& b) { return a.score > b.score; });
   goal.score = first->score;
   graph_->goal = static_cast<std::uint32_t>(graph_->vertices.size());
   graph_->vertices.push_back(goal);
@@ -216,17 +216,17 @@ void Search<Scorer>::finish_goal() {
 
 // The rules of a group with scores, best estimate first; computed when the group first matches.
 template <class Scorer>
-const Range &Search<Scorer>::scored(std::uint32_t group) {
-  Range &range = scored_[group];
+const Range& Search<Scorer>::scored(std::uint32_t group) {
+  Range& range = scored_[group];
   if (range.begin != kNoRule) return range;
-  const RuleGroup &rules = problem_->index->group(group);
+  const RuleGroup& rules = problem_->index->group(group);
   range.begin = static_cast<std::uint32_t>(graph_->rules.size());
   for (std::uint32_t position = rules.begin; position < rules.end; ++position)
     score(false, problem_->index->rule(position));
   range.end = static_cast<std::uint32_t>(graph_->rules.size());
   if (range.end - range.begin > 1)
     std::stable_sort(graph_->rules.begin() + range.begin, graph_->rules.begin() + range.end,
-                     [](const ScoredRule &a, const ScoredRule &b) { return a.estimate > b.estimate; });
+                     [](const ScoredRule& a, const ScoredRule& b) { return a.estimate > b.estimate; });
   return range;
 }
 
@@ -239,8 +239,8 @@ Range Search<Scorer>::score_one(std::uint32_t rule) {
 
 template <class Scorer>
 void Search<Scorer>::score(bool extra, std::uint32_t rule_id) {
-  const RuleTable &table = problem_->table_of(extra);
-  const Rule &rule = table.rules[rule_id];
+  const RuleTable& table = problem_->table_of(extra);
+  const Rule& rule = table.rules[rule_id];
   ScoredRule made{};
   made.rule = rule_id;
   made.extra = extra;
@@ -248,7 +248,8 @@ void Search<Scorer>::score(bool extra, std::uint32_t rule_id) {
   made.score = rule_score(table, rule, problem_->weights);
   cubes_.add_target(table.target(rule), problem_->lm_words, made);
   made.score += problem_->weights[problem_->features.word_penalty] * kWordPenalty * made.words;
-  if (problem_->lm_words && made.unknown) made.score += problem_->weights[problem_->features.unknown_words] * made.unknown;
+  if (problem_->lm_words && made.unknown)
+    made.score += problem_->weights[problem_->features.unknown_words] * made.unknown;
   made.estimate = made.score + scorer_.weight() * made.lm_score;
   graph_->rules.push_back(made);
 }

@@ -4,7 +4,7 @@
 
 namespace itersel {
 
-bool translates_alone(const SourceIndex &index, std::uint32_t word, std::uint32_t default_nonterminal) {
+bool translates_alone(const SourceIndex& index, std::uint32_t word, std::uint32_t default_nonterminal) {
   std::uint32_t node = index.child(SourceIndex::kRoot, static_cast<Symbol>(word));
   if (node == SourceIndex::kNone) return false;
   Range groups = index.groups_of(node);
@@ -13,7 +13,7 @@ bool translates_alone(const SourceIndex &index, std::uint32_t word, std::uint32_
   return false;
 }
 
-Sentence::Sentence(const Grammar &grammar, const std::vector<std::string_view> &words, PassThrough pass_through)
+Sentence::Sentence(const Grammar& grammar, const std::vector<std::string_view>& words, PassThrough pass_through)
     : words_(grammar.lexicon.words), features_(grammar.lexicon.features) {
   if (words.size() > kMaxWords)
     throw InputError("", "the sentence has " + std::to_string(words.size()) + " words; at most 32,000 can be decoded");
@@ -31,12 +31,13 @@ Sentence::Sentence(const Grammar &grammar, const std::vector<std::string_view> &
   for (std::string_view text : words) {
     std::uint32_t word = words_.intern(text);
     problem_.words.push_back(word);
-    bool copy = pass_through == PassThrough::kAll || !translates_alone(grammar.index, word, grammar.default_nonterminal);
+    bool copy =
+        pass_through == PassThrough::kAll || !translates_alone(grammar.index, word, grammar.default_nonterminal);
     problem_.pass_through.push_back(copy ? own.pass_through(word) : 0xFFFFFFFFu);
   }
 }
 
-std::string Sentence::text(const std::vector<std::uint32_t> &words) const {
+std::string Sentence::text(const std::vector<std::uint32_t>& words) const {
   std::string text;
   for (std::uint32_t word : words) {
     if (!text.empty()) text += ' ';

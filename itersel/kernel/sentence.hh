@@ -20,9 +20,13 @@ enum class PassThrough {
 template <class Words, class Features>
 class OwnRules {
  public:
-  OwnRules(const Lexicon &lexicon, std::uint32_t goal, std::uint32_t default_nonterminal,
-           const TemplateOptions &templates, Words &words, Features &features, RuleTable &table)
-      : goal_(goal), default_(default_nonterminal), templates_(templates), features_(features), table_(table),
+  OwnRules(const Lexicon& lexicon, std::uint32_t goal, std::uint32_t default_nonterminal,
+           const TemplateOptions& templates, Words& words, Features& features, RuleTable& table)
+      : goal_(goal),
+        default_(default_nonterminal),
+        templates_(templates),
+        features_(features),
+        table_(table),
         namer_(templates_, words, lexicon.labels, features) {}
 
   std::uint32_t glue_first() { return add(goal_, {nonterminal(default_)}, {-1}, ""); }
@@ -32,14 +36,15 @@ class OwnRules {
   }
 
  private:
-  std::uint32_t add(std::uint32_t lhs, const std::vector<Symbol> &source, const std::vector<Symbol> &target,
+  std::uint32_t add(std::uint32_t lhs, const std::vector<Symbol>& source, const std::vector<Symbol>& target,
                     std::string_view feature) {
     Rule rule{};
     rule.lhs = static_cast<std::uint16_t>(lhs);
     rule.pattern = static_cast<std::uint32_t>(table_.patterns.size());
     std::uint16_t arity = 0;
     for (Symbol symbol : source) arity += symbol < 0;
-    table_.patterns.push_back({static_cast<std::uint32_t>(table_.symbols.size()), static_cast<std::uint16_t>(source.size()), arity});
+    table_.patterns.push_back(
+        {static_cast<std::uint32_t>(table_.symbols.size()), static_cast<std::uint16_t>(source.size()), arity});
     table_.symbols.append(source.begin(), source.end());
     rule.target = static_cast<std::uint32_t>(table_.symbols.size());
     rule.target_length = static_cast<std::uint16_t>(target.size());
@@ -65,25 +70,25 @@ class OwnRules {
 
   std::uint32_t goal_, default_;
   const TemplateOptions templates_;
-  Features &features_;
-  RuleTable &table_;
+  Features& features_;
+  RuleTable& table_;
   TemplateNamer<Words, Features> namer_;
   SchemaInterner schemas_;
 };
 
 // True if the grammar alone gives the word a translation as the default non-terminal.
-bool translates_alone(const SourceIndex &index, std::uint32_t word, std::uint32_t default_nonterminal);
+bool translates_alone(const SourceIndex& index, std::uint32_t word, std::uint32_t default_nonterminal);
 
 // Everything about one sentence that outlives the search. Refers to the grammar, which must live as long.
 class Sentence {
  public:
   // Throws InputError if there are more than kMaxWords words.
-  Sentence(const Grammar &grammar, const std::vector<std::string_view> &words, PassThrough pass_through);
+  Sentence(const Grammar& grammar, const std::vector<std::string_view>& words, PassThrough pass_through);
 
-  Problem &problem() { return problem_; }
-  const ExtendedStrings &words() const { return words_; }
-  const ExtendedStrings &features() const { return features_; }
-  std::string text(const std::vector<std::uint32_t> &words) const;
+  Problem& problem() { return problem_; }
+  const ExtendedStrings& words() const { return words_; }
+  const ExtendedStrings& features() const { return features_; }
+  std::string text(const std::vector<std::uint32_t>& words) const;
 
  private:
   ExtendedStrings words_, features_;

@@ -17,7 +17,7 @@ void SourceIndex::grow() {
   std::vector<Edge> old(2 * edges_.size(), {kEmpty, 0});
   old.swap(edges_);
   mask_ = edges_.size() - 1;
-  for (const Edge &edge : old) {
+  for (const Edge& edge : old) {
     if (edge.key == kEmpty) continue;
     std::uint64_t slot = slot_of(edge.key);
     while (edges_[slot].key != kEmpty) slot = (slot + 1) & mask_;
@@ -38,13 +38,13 @@ std::uint32_t SourceIndex::insert(std::uint32_t node, Symbol symbol) {
   return made;
 }
 
-void SourceIndex::add(const RuleTable &table, const std::uint32_t *rules, std::size_t count) {
+void SourceIndex::add(const RuleTable& table, const std::uint32_t* rules, std::size_t count) {
   rules_.reserve(rules_.size() + count);
   for (std::size_t first = 0, last; first < count; first = last) {
     std::uint32_t pattern_id = table.rules[rules[first]].pattern;
     for (last = first + 1; last < count && table.rules[rules[last]].pattern == pattern_id;) ++last;
-    const Pattern &pattern = table.patterns[pattern_id];
-    const Symbol *symbols = table.source(pattern);
+    const Pattern& pattern = table.patterns[pattern_id];
+    const Symbol* symbols = table.source(pattern);
     std::uint32_t node = kRoot;
     for (std::uint32_t at = 0; at < pattern.length; ++at) node = insert(node, symbols[at]);
 
@@ -57,15 +57,15 @@ void SourceIndex::add(const RuleTable &table, const std::uint32_t *rules, std::s
     for (auto at = rules_.begin() + start; at != end;) {
       std::uint32_t lhs = lhs_of(*at);
       auto next = std::stable_partition(at, end, [&](std::uint32_t rule) { return lhs_of(rule) == lhs; });
-      groups_.push_back({lhs, static_cast<std::uint32_t>(at - rules_.begin()),
-                         static_cast<std::uint32_t>(next - rules_.begin())});
+      groups_.push_back(
+          {lhs, static_cast<std::uint32_t>(at - rules_.begin()), static_cast<std::uint32_t>(next - rules_.begin())});
       at = next;
     }
     nodes_[node].end_group = static_cast<std::uint32_t>(groups_.size());
   }
 }
 
-void SourceIndex::order_labels(const StringTable &labels, Range extra) {
+void SourceIndex::order_labels(const StringTable& labels, Range extra) {
   std::uint32_t count = labels.size();
   std::vector<std::vector<std::uint32_t>> derives(count);  // label -> labels of its unary right-hand sides
   if (extra.begin < count && extra.end < count) derives[extra.end].push_back(extra.begin);
@@ -79,7 +79,7 @@ void SourceIndex::order_labels(const StringTable &labels, Range extra) {
   for (std::uint32_t label = 0; label < count; ++label) by_name[label] = label;
   auto name_less = [&](std::uint32_t a, std::uint32_t b) { return labels[a] < labels[b]; };
   std::sort(by_name.begin(), by_name.end(), name_less);
-  for (auto &list : derives) std::sort(list.begin(), list.end(), name_less);
+  for (auto& list : derives) std::sort(list.begin(), list.end(), name_less);
 
   // Depth first, by name: a label comes after everything it derives from, except along an edge back into the path.
   label_order_.clear();
@@ -91,7 +91,7 @@ void SourceIndex::order_labels(const StringTable &labels, Range extra) {
     seen[start] = 1;
     stack.push_back({start, 0});
     while (!stack.empty()) {
-      auto &[label, next] = stack.back();
+      auto& [label, next] = stack.back();
       if (next < derives[label].size()) {
         std::uint32_t below = derives[label][next++];
         if (!seen[below]) {

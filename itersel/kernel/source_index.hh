@@ -22,11 +22,11 @@ class SourceIndex {
   void clear();
 
   // Adds the rules given by ids into `table`, which must come pattern by pattern.
-  void add(const RuleTable &table, const std::uint32_t *rules, std::size_t count);
+  void add(const RuleTable& table, const std::uint32_t* rules, std::size_t count);
 
   // Labels in the order in which a cell must be finished: before a label all it derives from by unary rules. A unary
   // rule that would close a cycle does not apply. `extra` adds one unary edge (from, to), the glue rule's.
-  void order_labels(const StringTable &labels, Range extra);
+  void order_labels(const StringTable& labels, Range extra);
 
   std::uint32_t child(std::uint32_t node, Symbol symbol) const {
     std::uint64_t key = edge_key(node, symbol);
@@ -39,11 +39,11 @@ class SourceIndex {
   bool has_nonterminal_child(std::uint32_t node) const { return nodes_[node].nonterminal_child; }
   Range groups_of(std::uint32_t node) const { return {nodes_[node].first_group, nodes_[node].end_group}; }
 
-  const RuleGroup &group(std::uint32_t id) const { return groups_[id]; }
+  const RuleGroup& group(std::uint32_t id) const { return groups_[id]; }
   std::uint32_t group_count() const { return static_cast<std::uint32_t>(groups_.size()); }
   std::uint32_t rule(std::uint32_t position) const { return rules_[position]; }
 
-  const std::vector<std::uint32_t> &label_order() const { return label_order_; }
+  const std::vector<std::uint32_t>& label_order() const { return label_order_; }
   std::uint32_t label_rank(std::uint32_t label) const { return label_rank_[label]; }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 std::uint32_t slot_hash(std::string_view text) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ull;
   std::uint64_t hash = text.size() * kMultiplier;
-  const char *at = text.data();
+  const char* at = text.data();
   std::size_t left = text.size();
   for (; left >= 8; at += 8, left -= 8) {
     std::uint64_t word;

@@ -27,8 +27,8 @@ class StringTable {
   std::uint32_t intern(std::string_view text);
   std::uint32_t find(std::string_view text) const;
 
-  const Column<char> &bytes() const { return bytes_; }
-  const Column<std::uint32_t> &offsets() const { return offsets_; }
+  const Column<char>& bytes() const { return bytes_; }
+  const Column<std::uint32_t>& offsets() const { return offsets_; }
 
  private:
   std::uint32_t probe(std::string_view text, std::uint32_t hash) const;
@@ -43,7 +43,7 @@ class StringTable {
 // A base table that must not change, and the few strings a single sentence adds to it. Ids continue the base's.
 class ExtendedStrings {
  public:
-  explicit ExtendedStrings(const StringTable &base) : base_(base) {}
+  explicit ExtendedStrings(const StringTable& base) : base_(base) {}
 
   std::uint32_t size() const { return base_.size() + extra_.size(); }
   std::uint32_t intern(std::string_view text) {
@@ -53,10 +53,10 @@ class ExtendedStrings {
   std::string_view operator[](std::uint32_t id) const {
     return id < base_.size() ? base_[id] : extra_[id - base_.size()];
   }
-  const StringTable &base() const { return base_; }
+  const StringTable& base() const { return base_; }
 
  private:
-  const StringTable &base_;
+  const StringTable& base_;
   StringTable extra_;
 };
 

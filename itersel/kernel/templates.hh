@@ -10,10 +10,10 @@
 namespace itersel {
 
 struct TemplateOptions {
-  bool identity = false;         // R:X:<src>:<tgt>
-  bool source_bigrams = false;   // RBS:<a>_<b>
-  bool target_bigrams = false;   // RBT:<a>_<b>
-  bool shape = false;            // Shape_S<5 bits>_T<5 bits>
+  bool identity = false;        // R:X:<src>:<tgt>
+  bool source_bigrams = false;  // RBS:<a>_<b>
+  bool target_bigrams = false;  // RBT:<a>_<b>
+  bool shape = false;           // Shape_S<5 bits>_T<5 bits>
 
   bool any() const { return identity || source_bigrams || target_bigrams || shape; }
 };
@@ -22,11 +22,11 @@ struct TemplateOptions {
 template <class Strings, class Features>
 class TemplateNamer {
  public:
-  TemplateNamer(const TemplateOptions &options, const Strings &words, const StringTable &labels, Features &features)
+  TemplateNamer(const TemplateOptions& options, const Strings& words, const StringTable& labels, Features& features)
       : options_(options), words_(words), labels_(labels), features_(features) {}
 
   // Must be called before append for each new source side.
-  void set_source(const Symbol *source, std::uint32_t length) {
+  void set_source(const Symbol* source, std::uint32_t length) {
     source_ids_.clear();
     source_labels_.clear();
     source_name_.clear();
@@ -45,7 +45,7 @@ class TemplateNamer {
   }
 
   // Appends the feature ids of the rule with the source given last.
-  void append(std::uint32_t lhs, const Symbol *target, std::uint32_t length, std::vector<std::uint32_t> &ids) {
+  void append(std::uint32_t lhs, const Symbol* target, std::uint32_t length, std::vector<std::uint32_t>& ids) {
     ids.insert(ids.end(), source_ids_.begin(), source_ids_.end());
     if (options_.identity) {
       ((((name_ = "R:") += labels_[lhs]) += ':') += source_name_) += ':';
@@ -59,12 +59,13 @@ class TemplateNamer {
       finish(ids);
     }
     if (options_.target_bigrams)
-      bigrams("RBT:", target, length,
-              [&](Symbol symbol) {
-                (name_ += labels_[source_labels_[static_cast<std::uint32_t>(-1 - symbol)]]) +=
-                    static_cast<char>('0' - symbol);
-              },
-              ids);
+      bigrams(
+          "RBT:", target, length,
+          [&](Symbol symbol) {
+            (name_ += labels_[source_labels_[static_cast<std::uint32_t>(-1 - symbol)]]) +=
+                static_cast<char>('0' - symbol);
+          },
+          ids);
     if (options_.shape) {
       ((name_ = "Shape_S") += source_shape_) += "_T";
       name_ += shape(target, length);
@@ -74,7 +75,7 @@ class TemplateNamer {
 
  private:
   // Slots: words, non-terminal, words, non-terminal, words. A run of words fills one slot.
-  static std::string shape(const Symbol *symbols, std::uint32_t length) {
+  static std::string shape(const Symbol* symbols, std::uint32_t length) {
     std::string bits = "00000";
     int slot = 0;
     for (std::uint32_t at = 0; at < length; ++at) {
@@ -88,8 +89,8 @@ class TemplateNamer {
   }
 
   template <class AddNonterminal>
-  void bigrams(std::string_view prefix, const Symbol *symbols, std::uint32_t length, AddNonterminal add_nonterminal,
-               std::vector<std::uint32_t> &ids) {
+  void bigrams(std::string_view prefix, const Symbol* symbols, std::uint32_t length, AddNonterminal add_nonterminal,
+               std::vector<std::uint32_t>& ids) {
     auto add = [&](std::uint32_t at) {
       if (symbols[at] < 0)
         add_nonterminal(symbols[at]);
@@ -111,16 +112,16 @@ class TemplateNamer {
     }
   }
 
-  void finish(std::vector<std::uint32_t> &ids) {
-    for (char &letter : name_)
+  void finish(std::vector<std::uint32_t>& ids) {
+    for (char& letter : name_)
       if (letter == '=' || letter == ';') letter = '_';
     ids.push_back(features_.intern(name_));
   }
 
-  const TemplateOptions &options_;
-  const Strings &words_;
-  const StringTable &labels_;
-  Features &features_;
+  const TemplateOptions& options_;
+  const Strings& words_;
+  const StringTable& labels_;
+  Features& features_;
   std::string name_, source_name_, source_shape_;
   std::vector<std::uint32_t> source_ids_, source_labels_;
 };

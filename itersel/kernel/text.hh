@@ -17,20 +17,20 @@ inline std::string_view trim(std::string_view text) {
 }
 
 // Takes the first line, without its line feed, off `rest`.
-inline std::string_view next_line(std::string_view &rest) {
-  const void *found = std::memchr(rest.data(), '\n', rest.size());
-  std::size_t length = found ? static_cast<std::size_t>(static_cast<const char *>(found) - rest.data()) : rest.size();
+inline std::string_view next_line(std::string_view& rest) {
+  const void* found = std::memchr(rest.data(), '\n', rest.size());
+  std::size_t length = found ? static_cast<std::size_t>(static_cast<const char*>(found) - rest.data()) : rest.size();
   std::string_view line = rest.substr(0, length);
   rest.remove_prefix(found ? length + 1 : length);
   return line;
 }
 
 // Takes the next token between blanks off `rest`; false at the end.
-inline bool next_token(std::string_view &rest, std::string_view &token) {
+inline bool next_token(std::string_view& rest, std::string_view& token) {
   const char *at = rest.data(), *end = at + rest.size();
   while (at != end && is_space(*at)) ++at;
   if (at == end) return false;
-  const char *start = at;
+  const char* start = at;
   while (at != end && !is_space(*at)) ++at;
   token = {start, static_cast<std::size_t>(at - start)};
   rest = {at, static_cast<std::size_t>(end - at)};
@@ -43,15 +43,15 @@ std::size_t split_fields(std::string_view line, std::string_view (&fields)[N]) {
   std::size_t count = 0;
   const char *start = line.data(), *end = start + line.size(), *at = start;
   while (true) {
-    const char *bar = static_cast<const char *>(std::memchr(at, '|', static_cast<std::size_t>(end - at)));
-    bool separator = bar && end - bar >= 3 && bar[1] == '|' && bar[2] == '|' && (bar == line.data() || is_space(bar[-1])) &&
-                     (end - bar == 3 || is_space(bar[3]));
+    const char* bar = static_cast<const char*>(std::memchr(at, '|', static_cast<std::size_t>(end - at)));
+    bool separator = bar && end - bar >= 3 && bar[1] == '|' && bar[2] == '|' &&
+                     (bar == line.data() || is_space(bar[-1])) && (end - bar == 3 || is_space(bar[3]));
     if (bar && !separator) {
       at = bar + 1;
       continue;
     }
     if (count == N) return N + 1;
-    const char *stop = bar ? bar : end;
+    const char* stop = bar ? bar : end;
     fields[count++] = trim({start, static_cast<std::size_t>(stop - start)});
     if (!bar) return count;
     start = at = bar + 3;
@@ -60,7 +60,7 @@ std::size_t split_fields(std::string_view line, std::string_view (&fields)[N]) {
 
 // The whole of `text` as a finite number.
 template <class Number>
-bool parse_number(std::string_view text, Number &value) {
+bool parse_number(std::string_view text, Number& value) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
@@ -68,9 +68,9 @@ bool parse_number(std::string_view text, Number &value) {
 
 // Digits with an optional sign and point take a short way, exact because both parts fit a double; the rest goes to
 // from_chars.
-inline bool parse_float(std::string_view text, float &value) {
-  static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9, 1e10,
-                                       1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+inline bool parse_float(std::string_view text, float& value) {
+  static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                       1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
   const char *at = text.data(), *end = at + text.size();
   bool negative = at != end && *at == '-';
   if (negative) ++at;
@@ -78,8 +78,9 @@ inline bool parse_float(std::string_view text, float &value) {
   int count = 0, fraction = 0;
   for (; at != end && *at >= '0' && *at <= '9'; ++at, ++count) digits = 10 * digits + static_cast<unsigned>(*at - '0');
   if (at != end && *at == '.') {
-    const char *point = ++at;
-    for (; at != end && *at >= '0' && *at <= '9'; ++at, ++count) digits = 10 * digits + static_cast<unsigned>(*at - '0');
+    const char* point = ++at;
+    for (; at != end && *at >= '0' && *at <= '9'; ++at, ++count)
+      digits = 10 * digits + static_cast<unsigned>(*at - '0');
     fraction = static_cast<int>(at - point);
   }
   if (at == end && count > 0 && count <= 15) {

@@ -8,12 +8,10 @@
 
 namespace itersel {
 
-std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string &path) {
+std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string& path) {
   auto weights = std::make_shared<Weights>();
   std::size_t line_number = 0;
-  auto fail = [&](const std::string &message) {
-    throw InputError(path + ":" + std::to_string(line_number), message);
-  };
+  auto fail = [&](const std::string& message) { throw InputError(path + ":" + std::to_string(line_number), message); };
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view line = trim(next_line(rest)), name, value, more;
     ++line_number;
@@ -21,7 +19,8 @@ std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string 
     if (!next_token(line, name) || !next_token(line, value) || next_token(line, more))
       fail("expected 'name value', found '" + std::string(line.substr(0, 60)) + "'");
     double number;
-    if (!parse_number(value, number)) fail("expected a finite number after the name, found '" + std::string(value) + "'");
+    if (!parse_number(value, number))
+      fail("expected a finite number after the name, found '" + std::string(value) + "'");
     std::uint32_t known = weights->names.size();
     if (weights->names.intern(name) < known) fail("the weight of '" + std::string(name) + "' is given twice");
     weights->values.push_back(number);
@@ -29,7 +28,7 @@ std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string 
   return weights;
 }
 
-std::string write_weights(const Weights &weights) {
+std::string write_weights(const Weights& weights) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t id = 0; id < weights.names.size(); ++id)
     if (weights.values[id] != 0) order.push_back(id);

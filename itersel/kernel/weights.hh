@@ -25,11 +25,11 @@ struct Weights {
   }
 };
 
-// Reads lines `name value` (blanks or tabs; lines that start with `#` are comments). A name that comes twice, or a value
-// that is no finite number, is an InputError with `path:line`.
-std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string &path);
+// Reads lines `name value` (blanks or tabs; lines that start with `#` are comments). A name that comes twice, or a
+// value that is no finite number, is an InputError with `path:line`.
+std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string& path);
 
 // Non-zero weights by name in byte order, values in the shortest form that reads back exactly.
-std::string write_weights(const Weights &weights);
+std::string write_weights(const Weights& weights);
 
 }  // namespace itersel

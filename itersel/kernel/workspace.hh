@@ -17,13 +17,13 @@ class Workspace {
   virtual ~Workspace() = default;
 
   // Builds the hypergraph. `lm_weight` is the weight of the language model's log10 probability.
-  virtual void search(const Problem &problem, double lm_weight) = 0;
+  virtual void search(const Problem& problem, double lm_weight) = 0;
 
   Hypergraph graph;
   KBestExtractor extractor;
 
   // For a language model, or without one (null). The model must live as long as the workspace.
-  static std::unique_ptr<Workspace> make(const LanguageModel *model, const SearchOptions &options);
+  static std::unique_ptr<Workspace> make(const LanguageModel* model, const SearchOptions& options);
 };
 
 }  // namespace itersel

@@ -90,9 +90,7 @@ def encode(
 def _check(corpus: Corpus, source: str | os.PathLike[str] | None) -> None:
     """Refuse a text without words, and words that would be misread in an ARPA file."""
     if len(corpus.words) == len(SPECIAL_WORDS) and len(corpus.tokens) == 2 * len(corpus.starts):
-        raise InputError(
-            "the text has no words", where=source, hint="A language model needs at least one sentence."
-        )
+        raise InputError("the text has no words", where=source, hint="A language model needs at least one sentence.")
     bad = [
         number
         for number, word in enumerate(corpus.words)

@@ -67,9 +67,7 @@ def estimate(
         if not followers[history]:
             return 1.0
         counts = adjusted[len(history) + 1]
-        freed = sum(
-            discount(gram) if gram in kept[len(gram)] else counts[gram] for gram in followers[history]
-        )
+        freed = sum(discount(gram) if gram in kept[len(gram)] else counts[gram] for gram in followers[history])
         return freed / sum(counts[gram] for gram in followers[history])
 
     def probability(gram: Gram) -> float:

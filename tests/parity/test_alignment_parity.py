@@ -57,17 +57,13 @@ def test_lexical_features_are_those_of_cdec(shared_data):
     rules = 0
     for line in read_lines(shared_data / "cdec-m30k/grammars/grammar.0.gz"):
         _, left, right, features, *_ = line.split(" ||| ")
-        source, target = (
-            [word for word in side.split() if not word.startswith("[X,")] for side in (left, right)
-        )
+        source, target = ([word for word in side.split() if not word.startswith("[X,")] for side in (left, right))
         values = dict(feature.split("=") for feature in features.split())
         source_given_target = sum(
-            negative_log([table[f, e].source_given_target for e in [*target, NULL] if (f, e) in table])
-            for f in source
+            negative_log([table[f, e].source_given_target for e in [*target, NULL] if (f, e) in table]) for f in source
         )
         target_given_source = sum(
-            negative_log([table[f, e].target_given_source for f in [*source, NULL] if (f, e) in table])
-            for e in target
+            negative_log([table[f, e].target_given_source for f in [*source, NULL] if (f, e) in table]) for e in target
         )
         assert source_given_target == pytest.approx(float(values["MaxLexFgivenE"]), abs=1e-9)
         assert target_given_source == pytest.approx(float(values["MaxLexEgivenF"]), abs=1e-9)

@@ -9,7 +9,6 @@ import tempfile
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import symmetrization
 
 from itersel import align
 from itersel.align import AlignerConfig, eflomal_links, given_links, symmetrize
@@ -17,6 +16,7 @@ from itersel.errors import ConfigError, InputError, UserError
 from itersel.lexicon import NULL, LexicalEntry, LexiconCounter, format_entry, read_lexicon
 from itersel.links import SYMMETRIZATIONS, format_links, parse_links, read_links
 from itersel.text import Bitext
+from oracles import symmetrization
 
 NOUNS = {"haus": "house", "hund": "dog", "mann": "man", "ball": "ball", "baum": "tree", "tisch": "table"}
 ADJECTIVES = {"roter": "red", "kleiner": "small", "alter": "old", "guter": "good"}
@@ -159,9 +159,7 @@ def test_missing_aligner(toy, monkeypatch):
         pass
 
 
-@pytest.mark.parametrize(
-    "options", [{"samplers": 0}, {"effort": 0.0}, {"effort": float("nan")}, {"null_prior": 1.0}]
-)
+@pytest.mark.parametrize("options", [{"samplers": 0}, {"effort": 0.0}, {"effort": float("nan")}, {"null_prior": 1.0}])
 def test_impossible_options(options):
     with pytest.raises(ConfigError):
         AlignerConfig(**options)

@@ -135,9 +135,7 @@ def test_oracle_also_estimates_its_discounts() -> None:
 
 @pytest.mark.parametrize("order", [2, 3, 4, 5, 6])
 @pytest.mark.parametrize(("prune", "vocabulary"), [((), None), ((0, 0, 1), None), ((2, 3), None), ((), 12)])
-def test_sums_to_one_in_kenlm(
-    tmp_path: Path, order: int, prune: tuple[int, ...], vocabulary: int | None
-) -> None:
+def test_sums_to_one_in_kenlm(tmp_path: Path, order: int, prune: tuple[int, ...], vocabulary: int | None) -> None:
     chosen = Settings(order=order, prune=prune[:order], vocabulary=vocabulary)
     model = estimate(random_text(order), chosen)
     path = tmp_path / "lm.arpa"
@@ -279,9 +277,7 @@ def test_missing_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("output", ["text/lm.arpa", "."])
-def test_output_that_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str
-) -> None:
+def test_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str) -> None:
     text = tmp_path / "text"  # a file where a folder would be needed
     text.write_text("a b c\n")
     assert run("--text", text, "--output", tmp_path / output) == 2

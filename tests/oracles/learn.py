@@ -1,0 +1,32 @@
+"""Pairwise ranking on dictionaries, one pair after the other. Features are numbers; x̄ is summed ascending."""
+
+
+def difference(a, b):
+    keys = sorted(a.keys() | b.keys())
+    return {f: a.get(f, 0.0) - b.get(f, 0.0) for f in keys if a.get(f, 0.0) != b.get(f, 0.0)}
+
+
+def learn(w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, batch=False):
+    """Changes the dictionary w; returns (rank errors, margin violations, updates)."""
+    errors = violations = updates = 0
+    total, touched = {}, set()
+    for better, worse in pairs:
+        x = difference(vectors[better], vectors[worse])
+        score = 0.0
+        for f, value in x.items():
+            score += w.get(f, 0.0) * value
+        errors += score <= 0
+        violations += rule == "margin_perceptron" and 0 < score < margin
+        if score <= 0 if rule == "perceptron" else score < margin:
+            updates += 1
+            touched |= x.keys()
+            for f, value in x.items():
+                if batch:
+                    total[f] = total.get(f, 0.0) + value
+                else:
+                    w[f] = w.get(f, 0.0) + eta * value
+    for f, value in total.items():
+        w[f] = w.get(f, 0.0) + eta * value
+    for f in touched if l1 > 0 else ():
+        w[f] = max(0.0, w[f] - l1) if w[f] > 0 else min(0.0, w[f] + l1)
+    return errors, violations, updates
