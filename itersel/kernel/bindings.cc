@@ -18,5 +18,6 @@ PYBIND11_MODULE(_kernel, module) {
     }
   });
   itersel::bind_decode(module);
+  itersel::bind_shard(module);
   itersel::bind_learn(module);
 }

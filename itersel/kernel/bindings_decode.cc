@@ -9,16 +9,6 @@
 namespace py = pybind11;
 
 namespace itersel {
-namespace {
-
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::string_view token; next_token(line, token);) words.push_back(token);
-  return words;
-}
-
-}  // namespace
-
 void bind_decode(py::module_& module) {
   using NoGil = py::call_guard<py::gil_scoped_release>;
 
@@ -102,13 +92,13 @@ void bind_decode(py::module_& module) {
       .def(
           "translate",
           [](Decoder& decoder, std::shared_ptr<Grammar> grammar, const std::string& line) {
-            return decoder.translate(grammar, split(line));
+            return decoder.translate(grammar, split_words(line));
           },
           NoGil())
       .def(
           "kbest",
           [](Decoder& decoder, std::shared_ptr<Grammar> grammar, const std::string& line, std::uint32_t k,
-             bool unique) { return decoder.kbest(grammar, split(line), k, unique); },
+             bool unique) { return decoder.kbest(grammar, split_words(line), k, unique); },
           py::arg("grammar"), py::arg("line"), py::arg("k"), py::arg("unique"), NoGil());
 }
 

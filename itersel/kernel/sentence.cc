@@ -17,8 +17,9 @@ Sentence::Sentence(const Grammar& grammar, const std::vector<std::string_view>& 
     : words_(grammar.lexicon.words), features_(grammar.lexicon.features) {
   if (words.size() > kMaxWords)
     throw InputError("", "the sentence has " + std::to_string(words.size()) + " words; at most 32,000 can be decoded");
+  SchemaInterner schemas;
   OwnRules<ExtendedStrings, ExtendedStrings> own(grammar.lexicon, grammar.goal, grammar.default_nonterminal,
-                                                 grammar.templates, words_, features_, extra_);
+                                                 grammar.templates, words_, features_, extra_, schemas);
   problem_.table = &grammar.table;
   problem_.index = &grammar.index;
   problem_.extra = &extra_;

@@ -21,13 +21,14 @@ template <class Words, class Features>
 class OwnRules {
  public:
   OwnRules(const Lexicon& lexicon, std::uint32_t goal, std::uint32_t default_nonterminal,
-           const TemplateOptions& templates, Words& words, Features& features, RuleTable& table)
+           const TemplateOptions& templates, Words& words, Features& features, RuleTable& table, SchemaInterner& schemas)
       : goal_(goal),
         default_(default_nonterminal),
         templates_(templates),
         features_(features),
         table_(table),
-        namer_(templates_, words, lexicon.labels, features) {}
+        namer_(templates_, words, lexicon.labels, features),
+        schemas_(schemas) {}
 
   std::uint32_t glue_first() { return add(goal_, {nonterminal(default_)}, {-1}, ""); }
   std::uint32_t glue_next() { return add(goal_, {nonterminal(goal_), nonterminal(default_)}, {-1, -2}, "Glue"); }
@@ -73,7 +74,7 @@ class OwnRules {
   Features& features_;
   RuleTable& table_;
   TemplateNamer<Words, Features> namer_;
-  SchemaInterner schemas_;
+  SchemaInterner& schemas_;
 };
 
 // True if the grammar alone gives the word a translation as the default non-terminal.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 namespace itersel {
 
@@ -35,6 +36,12 @@ inline bool next_token(std::string_view& rest, std::string_view& token) {
   token = {start, static_cast<std::size_t>(at - start)};
   rest = {at, static_cast<std::size_t>(end - at)};
   return true;
+}
+
+inline std::vector<std::string_view> split_words(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::string_view token; next_token(line, token);) words.push_back(token);
+  return words;
 }
 
 // Splits at `|||` tokens, trimmed. Stores up to N fields and returns their number, N + 1 if there are more.

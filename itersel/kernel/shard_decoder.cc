@@ -1,0 +1,40 @@
+#include "shard_decoder.hh"
+
+namespace itersel {
+
+ShardDecoder::ShardDecoder(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
+                           const SearchOptions& options)
+    : weights(shard->lexicon().features.size(), 0.0),
+      shard_(std::move(shard)),
+      model_(std::move(model)),
+      workspace_(Workspace::make(model_.get(), options)) {
+  if (!model_) return;
+  const StringTable& words = shard_->lexicon().words;
+  lm_words_.resize(words.size());
+  for (std::uint32_t word = 0; word < words.size(); ++word) lm_words_[word] = model_->index(words[word]);
+}
+
+// False for an empty sentence.
+bool ShardDecoder::search(std::uint32_t sentence) {
+  shard_->pose(sentence, index_, problem_);
+  if (problem_.words.empty()) return false;
+  problem_.weights = weights.data();
+  problem_.lm_words = model_ ? lm_words_.data() : nullptr;
+  workspace_->search(problem_, weights[problem_.features.language_model]);
+  return true;
+}
+
+void ShardDecoder::translate(std::uint32_t sentence, std::vector<std::uint32_t>& words) {
+  words.clear();
+  if (search(sentence)) KBestExtractor::best_words(workspace_->graph, problem_, words);
+}
+
+void ShardDecoder::kbest(std::uint32_t sentence, std::uint32_t k, bool unique, KBestList& list) {
+  list.clear();
+  if (search(sentence))
+    workspace_->extractor.extract(workspace_->graph, problem_, k, unique, list);
+  else if (k > 0)
+    list.emplace_back();
+}
+
+}  // namespace itersel

@@ -1,0 +1,38 @@
+// Decoding the sentences of a shard: weights by the shard's feature ids, which the caller may change in between.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kbest_list.hh"
+#include "language_model.hh"
+#include "shard.hh"
+#include "workspace.hh"
+
+namespace itersel {
+
+// For one thread. The model may be null.
+class ShardDecoder {
+ public:
+  ShardDecoder(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
+               const SearchOptions& options);
+
+  const Shard& shard() const { return *shard_; }
+  std::vector<double> weights;  // by feature id, zero at first
+
+  // The best translation's words, or the k best derivations; an empty sentence gives one empty translation.
+  void translate(std::uint32_t sentence, std::vector<std::uint32_t>& words);
+  void kbest(std::uint32_t sentence, std::uint32_t k, bool unique, KBestList& list);
+
+ private:
+  bool search(std::uint32_t sentence);
+
+  std::shared_ptr<const Shard> shard_;
+  std::shared_ptr<const LanguageModel> model_;
+  std::unique_ptr<Workspace> workspace_;
+  std::vector<std::uint32_t> lm_words_;
+  SourceIndex index_;
+  Problem problem_;
+};
+
+}  // namespace itersel
