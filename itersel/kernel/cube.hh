@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "best_first.hh"
@@ -95,7 +96,8 @@ class CubePruner {
   BestFirstQueue queue_;
   std::vector<Found> found_;
   std::vector<Accepted> accepted_;
-  std::vector<std::uint32_t> slots_, order_;
+  std::vector<std::uint32_t> slots_;
+  std::vector<std::pair<double, std::uint32_t>> order_;  // vertices by negated score, ties by age
 };
 
 template <class Scorer>
@@ -238,13 +240,11 @@ std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t state_id) {
 // Writes vertices and edges to the graph: vertices by score, edges by vertex and score.
 template <class Scorer>
 void CubePruner<Scorer>::emit() {
-  order_.resize(found_.size());
-  for (std::uint32_t vertex = 0; vertex < order_.size(); ++vertex) order_[vertex] = vertex;
-  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return found_[a].score != found_[b].score ? found_[a].score > found_[b].score : a < b;
-  });
+  order_.clear();
+  for (std::uint32_t vertex = 0; vertex < found_.size(); ++vertex) order_.emplace_back(-found_[vertex].score, vertex);
+  std::sort(order_.begin(), order_.end());
   std::uint32_t next_edge = static_cast<std::uint32_t>(graph_->edges.size());
-  for (std::uint32_t vertex : order_) {
+  for (const auto& [cost, vertex] : order_) {
     Found& found = found_[vertex];
     graph_->vertices.push_back({found.score, next_edge, found.edge_count});
     states_.push_back(item_state(found.state));
@@ -253,8 +253,7 @@ void CubePruner<Scorer>::emit() {
   }
   graph_->edges.resize(next_edge);
   for (const Accepted& accepted : accepted_) graph_->edges[found_[accepted.vertex].first_edge++] = accepted.edge;
-  for (std::uint32_t vertex : order_) {
-    const Found& found = found_[vertex];
+  for (const Found& found : found_) {
     auto end = graph_->edges.begin() + found.first_edge, begin = end - found.edge_count;
     auto better = [](const Edge& a, const Edge& b) { return a.score > b.score; };
     if (!std::is_sorted(begin, end, better)) std::stable_sort(begin, end, better);
