@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itersel.errors import UserError
 from itersel.version import __version__
 
-VERBS: tuple[str, ...] = ()
+VERBS: tuple[str, ...] = ("extract",)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -18,4 +18,5 @@ PYBIND11_MODULE(_kernel, module) {
     }
   });
   itersel::bind_decode(module);
+  itersel::bind_extract(module);
 }
