@@ -117,10 +117,14 @@ std::size_t GrammarExtractor::sample(const Matches& matches, const SentenceFilte
   }
   const std::size_t allowed = matches.count - excluded_.size();
   const std::size_t wanted = options_.max_samples == 0 ? allowed : std::min<std::size_t>(allowed, options_.max_samples);
+  const double step = wanted == 0 ? 1 : static_cast<double>(allowed) / static_cast<double>(wanted);
+  // Summed in floating point from the list's place in the suffix array, as cdec does: halves are rounded as it does.
+  const auto base = matches.chunks == 1 ? static_cast<double>(matches.positions - index_->suffixes.data) : 0.0;
+  double place = base;
   auto next_excluded = excluded_.begin();
-  for (std::size_t i = 0; i < wanted; ++i) {
-    // i · allowed / wanted, rounded half up. It counts allowed occurrences: skip the excluded ones before it.
-    const std::size_t index = (2 * i * allowed + wanted) / (2 * wanted);
+  for (std::size_t i = 0; i < wanted; ++i, place += step) {
+    // The place counts allowed occurrences only: skip the excluded ones before it.
+    const auto index = std::min(static_cast<std::size_t>(std::round(place) - base), allowed - 1);
     while (next_excluded != excluded_.end() &&
            *next_excluded <= index + static_cast<std::size_t>(next_excluded - excluded_.begin())) {
       ++next_excluded;
