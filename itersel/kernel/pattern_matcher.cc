@@ -86,8 +86,8 @@ MatchesPointer PatternMatcher::find_discontiguous(const Pattern& pattern) {
   if (prefix->count == 0) return finished(std::move(result));
   const MatchesPointer suffix = find(suffix_pattern);
   if (suffix->count == 0) return finished(std::move(result));
-  const std::size_t right_cost = prefix->count * (right_gap ? options_.max_span : 1);
-  const std::size_t left_cost = suffix->count * (left_gap ? options_.max_span : 1);
+  const std::size_t right_cost = prefix->count * prefix->chunks * (right_gap ? options_.max_span : 1);
+  const std::size_t left_cost = suffix->count * suffix->chunks * (left_gap ? options_.max_span : 1);
   const auto last_length = [](const Pattern& part) {
     const std::size_t gap = part.rfind(kGap);
     return static_cast<std::uint32_t>(gap == Pattern::npos ? part.size() : part.size() - gap - 1);
