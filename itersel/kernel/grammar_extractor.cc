@@ -200,7 +200,7 @@ void GrammarExtractor::write_rule(const CountedRule& rule, std::size_t samples, 
     }
   }
   double source_given_target = 0, target_given_source = 0;
-  lexical_weights(rule, source_given_target, target_given_source);
+  lexical_weights(source_given_target, target_given_source);
   const auto feature = [&](std::string_view name, double value) {
     text += name;
     numbers_.append(value, text);

@@ -219,6 +219,15 @@ def test_gzip_and_plain_give_the_same_index(tmp_path: Path) -> None:
     assert (tmp_path / "index").read_bytes() == plain
 
 
+def test_repetitive_text(tmp_path: Path) -> None:
+    pair = Pair(("a", "a", "b"), ("x", "x", "y"), frozenset({(0, 0), (1, 1), (2, 2)}))
+    found = parse(
+        Extractor(make_index(tmp_path, [pair] * 5000), ExtractOptions(max_samples=0)).extract("a a b")
+    )
+    assert counts(found[("a", "a", "b"), ("x", "x", "y")][0]) == (5000, 5000)
+    assert counts(found[("a",), ("x",)][0]) == (10000, 10000)
+
+
 def test_damaged_index(tmp_path: Path) -> None:
     index = make_index(tmp_path, random_bitext(20))
     content = index.read_bytes()

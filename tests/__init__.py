@@ -1,0 +1,1 @@
+"""Tests: unit mirrors the modules, oracles are slow twins, parity compares with other systems."""
