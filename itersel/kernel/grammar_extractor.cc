@@ -223,7 +223,7 @@ void GrammarExtractor::write_rule(const CountedRule& rule, std::size_t samples, 
 }
 
 // −log10 of the best p(f|e) for each source word, and of the best p(e|f) for each target word; NULL competes.
-void GrammarExtractor::lexical_weights(const CountedRule&, double& source_given_target, double& target_given_source) {
+void GrammarExtractor::lexical_weights(double& source_given_target, double& target_given_source) {
   const std::size_t source_size = source_words_.size();
   double best_target[2 * (UINT8_MAX + 1)] = {};
   source_words_.push_back(kNullWord);

@@ -40,7 +40,7 @@ class GrammarExtractor {
   void select_best(const CountedRule* begin, const CountedRule* end);
   void write_source(const Pattern& pattern, Around around);
   void write_rule(const CountedRule& rule, std::size_t samples, bool singleton_source, std::string& text);
-  void lexical_weights(const CountedRule& rule, double& source_given_target, double& target_given_source);
+  void lexical_weights(double& source_given_target, double& target_given_source);
 
   std::shared_ptr<const BitextIndex> index_;
   const ExtractOptions options_;
