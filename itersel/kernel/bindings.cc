@@ -20,4 +20,5 @@ PYBIND11_MODULE(_kernel, module) {
   itersel::bind_decode(module);
   itersel::bind_shard(module);
   itersel::bind_learn(module);
+  itersel::bind_extract(module);
 }

@@ -10,5 +10,6 @@ namespace itersel {
 void bind_decode(pybind11::module_& module);
 void bind_shard(pybind11::module_& module);
 void bind_learn(pybind11::module_& module);
+void bind_extract(pybind11::module_& module);
 
 }  // namespace itersel

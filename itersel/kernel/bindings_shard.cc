@@ -65,10 +65,8 @@ void bind_shard(py::module_& module) {
       .def_property_readonly("templates", [](const Shard& shard) { return shard.model().templates; })
       .def("id", [](const Shard& shard, std::uint32_t at) { return std::string(shard.id(checked(shard, at))); })
       .def("task", [](const Shard& shard, std::uint32_t at) { return std::string(shard.task(checked(shard, at))); })
-      .def("source",
-           [](const Shard& shard, std::uint32_t at) {
-             return shard.text(shard.words(checked(shard, at)), shard.word_count(at));
-           })
+      .def("source", [](const Shard& shard,
+                        std::uint32_t at) { return shard.text(shard.words(checked(shard, at)), shard.word_count(at)); })
       .def("references",
            [](const Shard& shard, std::uint32_t at) {
              std::vector<std::string> texts;

@@ -21,7 +21,8 @@ template <class Words, class Features>
 class OwnRules {
  public:
   OwnRules(const Lexicon& lexicon, std::uint32_t goal, std::uint32_t default_nonterminal,
-           const TemplateOptions& templates, Words& words, Features& features, RuleTable& table, SchemaInterner& schemas)
+           const TemplateOptions& templates, Words& words, Features& features, RuleTable& table,
+           SchemaInterner& schemas)
       : goal_(goal),
         default_(default_nonterminal),
         templates_(templates),

@@ -225,9 +225,8 @@ void ShardBuilder::add(std::string_view id, std::string_view task, const std::ve
 std::vector<std::uint32_t> ShardBuilder::sort_rules(Column<Rule>& sorted) const {
   std::vector<std::uint32_t> order(table_.rules.size()), place(table_.rules.size());
   for (std::uint32_t rule = 0; rule < order.size(); ++rule) order[rule] = rule;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return table_.rules[a].pattern < table_.rules[b].pattern;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return table_.rules[a].pattern < table_.rules[b].pattern; });
   for (std::uint32_t at = 0; at < order.size(); ++at) {
     place[order[at]] = at;
     sorted.push_back(table_.rules[order[at]]);

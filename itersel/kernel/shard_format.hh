@@ -24,15 +24,15 @@ enum class Section : std::uint32_t {
   kSchemas,
   kSchemaFeatures,
   kAlignments,
-  kSentences,    // SentenceRecord
-  kRuleLists,    // per sentence: ascending rule ids as differences in variable-length bytes
-  kNumbers,      // source words, pass-through rules and reference words
-  kReferences,   // Range into kNumbers
-  kIdBytes,      // sentence ids, as given
+  kSentences,   // SentenceRecord
+  kRuleLists,   // per sentence: ascending rule ids as differences in variable-length bytes
+  kNumbers,     // source words, pass-through rules and reference words
+  kReferences,  // Range into kNumbers
+  kIdBytes,     // sentence ids, as given
   kIdOffsets,
   kTaskBytes,
   kTaskOffsets,
-  kModel,        // one ModelRecord
+  kModel,  // one ModelRecord
   kCount
 };
 

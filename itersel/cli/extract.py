@@ -1,0 +1,81 @@
+"""Extract a Hiero grammar for every sentence from a word-aligned bitext, in the form cdec reads.
+
+Writes grammar.N.gz, N counting from 0, and input.sgm. With --source, --target and --alignment the index is
+built first; without them an existing index is used. The same command again goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from itersel.errors import ConfigError
+from itersel.extract import ExtractOptions, build_index
+from itersel.files import read_lines
+from itersel.grammar_folder import write_grammars
+from itersel.progress import Progress
+
+SUMMARY = "extract per-sentence grammars from a word-aligned bitext"
+EXAMPLE = """\
+  itersel extract --source train.de --target train.en --alignment train.align --index model/index \\
+      --sentences test.de --output grammars/
+  itersel extract --index model/index --sentences train.de --leave-one-out --output loo/ --jobs 4"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    defaults = ExtractOptions()
+    bitext = parser.add_argument_group("training bitext (plain or gzip), to build the index")
+    bitext.add_argument("--source", metavar="FILE", help="tokenised source sentences, one a line")
+    bitext.add_argument("--target", metavar="FILE", help="their translations")
+    bitext.add_argument("--alignment", metavar="FILE", help="word alignment, Pharaoh form: 0-0 1-2 …")
+    parser.add_argument("--index", required=True, metavar="FILE", help="the bitext's index")
+    parser.add_argument("--sentences", metavar="FILE", help="tokenised sentences to extract for")
+    parser.add_argument("--output", metavar="DIR", help="folder of the grammars")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="worker processes (default 1)")
+    rules = parser.add_argument_group("rules")
+    for name, text in (
+        ("max-span", "words a rule may cover"),
+        ("max-symbols", "words and non-terminals of a source side"),
+        ("max-nonterminals", "non-terminals of a rule, at most 2"),
+        ("max-samples", "occurrences to look at per source phrase, 0 for all"),
+        ("max-rules-per-source", "keep the most probable ones of each source side, 0 for all"),
+        ("folds", "give sentence i no rules from training sentences j = i mod N, 0 for none"),
+    ):
+        default = getattr(defaults, name.replace("-", "_"))
+        help_text = f"{text} (default {default})"
+        rules.add_argument(f"--{name}", type=int, default=default, metavar="N", help=help_text)
+    rules.add_argument("--loose", action="store_true", help="allow unaligned words at the edges of phrases")
+    rules.add_argument(
+        "--leave-one-out",
+        action="store_true",
+        help="the sentences are the training source: give each no rules from its own pair",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    options = ExtractOptions(
+        max_span=args.max_span,
+        max_symbols=args.max_symbols,
+        max_nonterminals=args.max_nonterminals,
+        max_samples=args.max_samples,
+        tight=not args.loose,
+        max_rules_per_source=args.max_rules_per_source,
+        leave_one_out=args.leave_one_out,
+        folds=args.folds,
+    )
+    if (args.sentences is None) != (args.output is None):
+        raise ConfigError("--sentences and --output belong together")
+    bitext = (args.source, args.target, args.alignment)
+    if any(bitext):
+        if not all(bitext):
+            raise ConfigError("--source, --target and --alignment belong together: give all three or none")
+        with Progress("index", 1, unit="bitext") as progress:
+            build_index(*bitext, args.index)
+            progress.advance()
+    if args.sentences is None:
+        return
+    sentences = list(read_lines(args.sentences))
+    kept = 0
+    with Progress("extract", len(sentences)) as progress:
+        for made in write_grammars(args.index, sentences, args.output, options, jobs=args.jobs, name=args.sentences):
+            kept += not made
+            progress.advance(note=f"{kept:,} kept" if kept else "")

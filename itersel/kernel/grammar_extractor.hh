@@ -1,0 +1,60 @@
+// The grammar of a source sentence: every pattern of it that occurs in the training text, with its rules and their
+// features, as text in cdec's format.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitext_index.hh"
+#include "extract_options.hh"
+#include "number_text.hh"
+#include "occurrence_rules.hh"
+#include "pattern_matcher.hh"
+#include "rule_counter.hh"
+
+namespace itersel {
+
+// Not for use by several threads at once; the index may be shared.
+class GrammarExtractor {
+ public:
+  GrammarExtractor(std::shared_ptr<const BitextIndex> index, const ExtractOptions& options);
+
+  // `where` names the sentence in messages.
+  std::string extract(std::string_view sentence, const SentenceFilter& filter, const std::string& where);
+
+  const BitextIndex& index() const { return *index_; }
+
+ private:
+  // What is known of a pattern: whether it occurs in training at all, and its rules as text.
+  struct Block {
+    bool occurs = false;
+    std::string text;
+  };
+  using BlockPointer = std::shared_ptr<const Block>;
+
+  BlockPointer block(const Pattern& pattern, const SentenceFilter& filter);
+  std::size_t sample(const Matches& matches, const SentenceFilter& filter);
+  void write_rules(const Pattern& pattern, std::size_t samples, std::string& text);
+  void select_best(const CountedRule* begin, const CountedRule* end);
+  void write_source(const Pattern& pattern, Around around);
+  void write_rule(const CountedRule& rule, std::size_t samples, bool singleton_source, std::string& text);
+  void lexical_weights(double& source_given_target, double& target_given_source);
+
+  std::shared_ptr<const BitextIndex> index_;
+  const ExtractOptions options_;
+  PatternMatcher matcher_;
+  OccurrenceRules occurrence_rules_;
+  RuleCounter counter_;
+  NumberText numbers_;
+  GenerationCache<Pattern, BlockPointer> blocks_;
+  // Scratch of the pattern at hand.
+  std::vector<std::size_t> excluded_, sampled_;
+  std::vector<const CountedRule*> selected_;
+  std::vector<std::uint32_t> source_words_, target_words_;
+  std::uint32_t extracted_[4] = {};  // sampled occurrences that gave a rule, per Around
+  std::string source_side_;
+};
+
+}  // namespace itersel
