@@ -25,3 +25,9 @@ class InputError(UserError):
 
 class ConfigError(UserError):
     """A configuration key or option is unknown or has an impossible value."""
+
+
+class ResourceError(UserError):
+    """The input is good, but the machine was not: memory ran out, or a process was killed."""
+
+    exit_code = 1
