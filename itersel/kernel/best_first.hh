@@ -8,6 +8,13 @@
 
 namespace itersel {
 
+// An integer with the order of the numbers: also where a score is not a number, so that sorting stays safe.
+inline std::uint64_t sortable(double score) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &score, sizeof bits);
+  return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
 class BestFirstQueue {
  public:
   void clear() { keys_.clear(); }

@@ -35,7 +35,7 @@ class CubePruner {
  public:
   using State = typename Scorer::State;
 
-  explicit CubePruner(const Scorer& scorer) : scorer_(scorer) {}
+  explicit CubePruner(Scorer& scorer) : scorer_(scorer) {}
 
   // A new sentence; `graph` is empty.
   void start(Hypergraph& graph, std::uint32_t pop_limit) {
@@ -65,11 +65,10 @@ class CubePruner {
   struct Found {  // a vertex under construction
     double score;
     std::uint64_t hash;
-    std::uint32_t state, first_edge, edge_count;
+    std::uint32_t state, first_edge, edge_count, best;
   };
   struct Accepted {
-    Edge edge;
-    std::uint32_t vertex;
+    std::uint32_t item, vertex;
   };
   static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu, kLexical = 0x80000000u;
 
@@ -80,11 +79,11 @@ class CubePruner {
   std::uint32_t add(const Cube& cube, std::uint32_t rule, std::uint32_t left, std::uint32_t right);
   void push_successors(Item item);
   void ask_model(Item& item);
-  void accept(const Item& item);
+  void accept(std::uint32_t id);
   std::uint32_t recombine(std::uint32_t state);
   void emit();
 
-  const Scorer& scorer_;
+  Scorer& scorer_;
   Hypergraph* graph_ = nullptr;
   std::uint32_t pop_limit_ = 0;
   std::vector<State> states_;       // by vertex
@@ -97,7 +96,7 @@ class CubePruner {
   std::vector<Found> found_;
   std::vector<Accepted> accepted_;
   std::vector<std::uint32_t> slots_;
-  std::vector<std::pair<double, std::uint32_t>> order_;  // vertices by negated score, ties by age
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> order_;  // vertices, best score first, ties by age
 };
 
 template <class Scorer>
@@ -155,7 +154,7 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
       ask_model(item);
       queue_.replace_top(item.score, id);
     } else {
-      accept(item);
+      accept(id);
       push_successors(item);
     }
   }
@@ -200,20 +199,18 @@ void CubePruner<Scorer>::ask_model(Item& item) {
   item.score = score + scorer_.weight() * item.lm_score;
 }
 
-// Turns a combination into an edge of a new or known vertex.
+// Makes a combination an edge of a new or known vertex.
 template <class Scorer>
-void CubePruner<Scorer>::accept(const Item& item) {
-  const Cube& cube = *item.cube;
+void CubePruner<Scorer>::accept(std::uint32_t id) {
+  const Item& item = items_[id];
   std::uint32_t vertex = recombine(item.state);
   Found& found = found_[vertex];
-  found.score = std::max(found.score, item.score);
+  if (item.score > found.score) {
+    found.score = item.score;
+    found.best = found.edge_count;
+  }
   ++found.edge_count;
-  accepted_.push_back({{item.score,
-                        {cube.tails[0].begin + item.tails[0], cube.tails[1].begin + item.tails[1]},
-                        cube.rules.begin + item.rule,
-                        item.lm_score,
-                        cube.arity},
-                       vertex});
+  accepted_.push_back({id, vertex});
 }
 
 template <class Scorer>
@@ -233,18 +230,18 @@ std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t state_id) {
     if (known.hash == hash && Scorer::equal(item_state(known.state), state)) return slots_[slot];
   }
   slots_[slot] = static_cast<std::uint32_t>(found_.size());
-  found_.push_back({-std::numeric_limits<double>::infinity(), hash, state_id, 0, 0});
+  found_.push_back({-std::numeric_limits<double>::infinity(), hash, state_id, 0, 0, 0});
   return slots_[slot];
 }
 
-// Writes vertices and edges to the graph: vertices by score, edges by vertex and score.
+// Writes vertices and edges to the graph: vertices by score, edges by vertex, the best of each first.
 template <class Scorer>
 void CubePruner<Scorer>::emit() {
   order_.clear();
-  for (std::uint32_t vertex = 0; vertex < found_.size(); ++vertex) order_.emplace_back(-found_[vertex].score, vertex);
+  for (std::uint32_t vertex = 0; vertex < found_.size(); ++vertex) order_.emplace_back(~sortable(found_[vertex].score), vertex);
   std::sort(order_.begin(), order_.end());
   std::uint32_t next_edge = static_cast<std::uint32_t>(graph_->edges.size());
-  for (const auto& [cost, vertex] : order_) {
+  for (const auto& [key, vertex] : order_) {
     Found& found = found_[vertex];
     graph_->vertices.push_back({found.score, next_edge, found.edge_count});
     states_.push_back(item_state(found.state));
@@ -252,11 +249,19 @@ void CubePruner<Scorer>::emit() {
     next_edge += found.edge_count;
   }
   graph_->edges.resize(next_edge);
-  for (const Accepted& accepted : accepted_) graph_->edges[found_[accepted.vertex].first_edge++] = accepted.edge;
+  for (const Accepted& accepted : accepted_) {
+    const Item& item = items_[accepted.item];
+    const Cube& cube = *item.cube;
+    graph_->edges[found_[accepted.vertex].first_edge++] = {
+        item.score,
+        {cube.tails[0].begin + item.tails[0], cube.tails[1].begin + item.tails[1]},
+        cube.rules.begin + item.rule,
+        item.lm_score,
+        cube.arity};
+  }
   for (const Found& found : found_) {
-    auto end = graph_->edges.begin() + found.first_edge, begin = end - found.edge_count;
-    auto better = [](const Edge& a, const Edge& b) { return a.score > b.score; };
-    if (!std::is_sorted(begin, end, better)) std::stable_sort(begin, end, better);
+    Edge* edges = graph_->edges.data() + found.first_edge - found.edge_count;
+    if (found.best) std::swap(edges[0], edges[found.best]);
   }
 }
 

@@ -1,4 +1,5 @@
-// The result of a search: vertices (span, label, language model state) with the edges that derive them, best first.
+// The result of a search: vertices (span, label, language model state) with the edges that derive them. A vertex's
+// first edge is its best one.
 #pragma once
 
 #include <cstdint>

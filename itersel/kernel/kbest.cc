@@ -104,7 +104,7 @@ KBestExtractor::VertexState& KBestExtractor::touch(std::uint32_t vertex) {
   const Vertex& source = graph_->vertices[vertex];
   for (std::uint32_t edge = source.first_edge; edge < source.first_edge + source.edge_count; ++edge)
     state.heap.push_back({graph_->edges[edge].score, edge, state.order++, {0, 0}});
-  // Edges are sorted best first, which is a heap already.
+  std::make_heap(state.heap.begin(), state.heap.end());
   return state;
 }
 

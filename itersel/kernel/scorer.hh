@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "lm/left.hh"
 #include "lm/model.hh"
@@ -21,7 +22,8 @@ class NgramScorer {
   double weight() const { return weight_; }
 
   // log10 probability the words and the joints add; `symbols` are model indices or -1, -2 for the tails.
-  float combine(const Symbol* symbols, std::uint32_t length, const State* const tails[2], State& out) const {
+  [[gnu::always_inline]] inline float combine(const Symbol* symbols, std::uint32_t length, const State* const tails[2],
+                                               State& out) const {
     lm::ngram::RuleScore<Model> rule(model_, out);
     const Symbol* end = symbols + length;
     if (symbols != end && *symbols < 0) rule.BeginNonTerminal(*tails[-1 - *symbols++], 0);
@@ -34,8 +36,9 @@ class NgramScorer {
     return rule.Finish();
   }
 
-  // The words of a rule alone: each run between non-terminals on its own.
-  float words_alone(const Symbol* symbols, std::uint32_t length) const {
+  // The words of a rule alone: each run between non-terminals on its own. Most runs are single words, whose score is
+  // kept.
+  [[gnu::noinline]] float words_alone(const Symbol* symbols, std::uint32_t length) {
     float total = 0;
     State state;
     for (const Symbol *at = symbols, *end = symbols + length; at != end;) {
@@ -43,9 +46,17 @@ class NgramScorer {
         ++at;
         continue;
       }
-      lm::ngram::RuleScore<Model> rule(model_, state);
-      for (; at != end && *at >= 0; ++at) rule.Terminal(static_cast<lm::WordIndex>(*at));
-      total += rule.Finish();
+      const Symbol* start = at;
+      while (at != end && *at >= 0) ++at;
+      const State* const none[2] = {nullptr, nullptr};
+      if (at - start > 1) {
+        total += combine(start, static_cast<std::uint32_t>(at - start), none, state);
+        continue;
+      }
+      std::size_t word = static_cast<std::size_t>(*start);
+      if (word >= single_words_.size()) single_words_.resize(word + 1, kUnset);
+      if (single_words_[word] == kUnset) single_words_[word] = combine(start, 1, none, state);
+      total += single_words_[word];
     }
     return total;
   }
@@ -74,6 +85,8 @@ class NgramScorer {
  private:
   const Model& model_;
   double weight_ = 0;
+  static constexpr float kUnset = 1;  // no log probability
+  std::vector<float> single_words_;   // by model index
 };
 
 // Without a language model all states are equal, and the search is exact.

@@ -17,7 +17,7 @@ namespace itersel {
 template <class Scorer>
 class Search {
  public:
-  Search(const Scorer& scorer, const SearchOptions& options) : scorer_(scorer), options_(options), cubes_(scorer) {}
+  Search(Scorer& scorer, const SearchOptions& options) : scorer_(scorer), options_(options), cubes_(scorer) {}
 
   // Fills `graph` with all derivations the pruned search keeps. The sentence must not be empty.
   void run(const Problem& problem, Hypergraph& graph);
@@ -48,7 +48,7 @@ class Search {
   Range score_one(std::uint32_t rule);
   void score(bool extra, std::uint32_t rule_id);
 
-  const Scorer& scorer_;
+  Scorer& scorer_;
   const SearchOptions options_;
   const Problem* problem_ = nullptr;
   Hypergraph* graph_ = nullptr;
