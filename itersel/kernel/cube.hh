@@ -77,7 +77,7 @@ class CubePruner {
     return state & kLexical ? rule_states_[state & ~kLexical] : item_states_[state];
   }
   std::uint32_t add(const Cube& cube, std::uint32_t rule, std::uint32_t left, std::uint32_t right);
-  void push_successors(Item item);
+  void push_successors(const Item& item);
   void ask_model(Item& item);
   void accept(std::uint32_t id);
   std::uint32_t recombine(std::uint32_t state);
@@ -164,8 +164,9 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
 // Takes the accepted combination off the queue and adds what follows it. Each combination has one predecessor only
 // (in its first non-zero coordinate of: first tail, rule, second tail), so none is built twice.
 template <class Scorer>
-void CubePruner<Scorer>::push_successors(Item from) {
+void CubePruner<Scorer>::push_successors(const Item& from) {
   const Cube& cube = *from.cube;
+  std::uint32_t rule = from.rule, left = from.tails[0], right = from.tails[1];  // `from` moves when items are added
   bool replaced = false;
   auto push = [&](std::uint32_t rule, std::uint32_t left, std::uint32_t right) {
     std::uint32_t id = add(cube, rule, left, right);
@@ -175,7 +176,6 @@ void CubePruner<Scorer>::push_successors(Item from) {
       queue_.replace_top(items_[id].score, id);
     replaced = true;
   };
-  std::uint32_t rule = from.rule, left = from.tails[0], right = from.tails[1];
   if (cube.arity >= 1 && left + 1 < cube.tails[0].size()) push(rule, left + 1, right);
   if (left == 0 && rule + 1 < cube.rules.end - cube.rules.begin) push(rule + 1, 0, right);
   if (cube.arity == 2 && left == 0 && rule == 0 && right + 1 < cube.tails[1].size()) push(0, 0, right + 1);
@@ -238,7 +238,8 @@ std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t state_id) {
 template <class Scorer>
 void CubePruner<Scorer>::emit() {
   order_.clear();
-  for (std::uint32_t vertex = 0; vertex < found_.size(); ++vertex) order_.emplace_back(~sortable(found_[vertex].score), vertex);
+  for (std::uint32_t vertex = 0; vertex < found_.size(); ++vertex)
+    order_.emplace_back(~sortable(found_[vertex].score), vertex);
   std::sort(order_.begin(), order_.end());
   std::uint32_t next_edge = static_cast<std::uint32_t>(graph_->edges.size());
   for (const auto& [key, vertex] : order_) {

@@ -23,7 +23,7 @@ class NgramScorer {
 
   // log10 probability the words and the joints add; `symbols` are model indices or -1, -2 for the tails.
   [[gnu::always_inline]] inline float combine(const Symbol* symbols, std::uint32_t length, const State* const tails[2],
-                                               State& out) const {
+                                              State& out) const {
     lm::ngram::RuleScore<Model> rule(model_, out);
     const Symbol* end = symbols + length;
     if (symbols != end && *symbols < 0) rule.BeginNonTerminal(*tails[-1 - *symbols++], 0);
@@ -71,7 +71,13 @@ class NgramScorer {
     return rule.Finish();
   }
 
-  static bool equal(const State& a, const State& b) { return a == b; }
+  // As KenLM compares them, without a call.
+  static bool equal(const State& a, const State& b) {
+    if (a.right.length != b.right.length || a.left.length != b.left.length || a.left.full != b.left.full) return false;
+    for (unsigned at = 0; at < a.right.length; ++at)
+      if (a.right.words[at] != b.right.words[at]) return false;
+    return !a.left.length || a.left.pointers[a.left.length - 1] == b.left.pointers[b.left.length - 1];
+  }
   // What equality looks at: the words to the right, and the last pointer to the left.
   static std::uint64_t hash(const State& state) {
     constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ull;
