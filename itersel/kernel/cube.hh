@@ -240,9 +240,9 @@ template <class Scorer>
 void CubePruner<Scorer>::emit() {
   order_.resize(found_.size());
   for (std::uint32_t vertex = 0; vertex < order_.size(); ++vertex) order_[vertex] = vertex;
-  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return found_[a].score != found_[b].score ? found_[a].score > found_[b].score : a < b;
-  });
+  // Ties in order of discovery. Unlike std::sort, a stable sort stays within bounds if scores overflowed to NaN.
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return found_[a].score > found_[b].score; });
   std::uint32_t next_edge = static_cast<std::uint32_t>(graph_->edges.size());
   for (std::uint32_t vertex : order_) {
     Found& found = found_[vertex];
