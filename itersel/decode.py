@@ -21,7 +21,7 @@ MAX_WORDS = 32_000
 
 @dataclass(frozen=True)
 class DecoderOptions:
-    """How to search. `pass_through` says which words may be copied: those without a translation, or all (as cdec does)."""
+    """How to search. `pass_through`: which words may be copied, those without a translation or all (as cdec does)."""
 
     span_limit: int = 15  # words a rule may span, glue exempt; 0 for no limit
     pop_limit: int = 200  # combinations per span and label; 0 for no limit (an exact search)

@@ -14,11 +14,9 @@ done
 rm -rf build/sanitized
 ITERSEL_SANITIZE=1 python setup.py -q build --build-lib build/sanitized 2> >(grep -i error >&2 || true)
 
-if [[ $# -eq 0 ]]; then
-  set -- tests/unit/test_{decoder,grammar,weights,language_model,fuzz_readers,learn,metrics,mix,pairs,vectors}.py -m "not slow"
-fi
+tests=(tests/unit/test_{decoder,grammar,weights,language_model,fuzz_readers,learn,metrics,mix,pairs,vectors}.py)
 export PYTHONPATH=$PWD/build/sanitized PYTHONMALLOC=malloc
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 LD_PRELOAD="$($compiler -print-file-name=libasan.so) $($compiler -print-file-name=libstdc++.so)" \
-  exec python -P -m pytest -p no:cacheprovider "$@"
+  exec python -P -m pytest -p no:cacheprovider --capture=sys -m "not slow" "${tests[@]}" "$@"

@@ -66,7 +66,9 @@ READERS = {
         (GRAMMAR.encode(), b""),
         (b"|||", b" ||| ", b"[X,1]", b"[1]", b"[", b"]", b",", b"=", b"0-0", b"-", b"9" * 30, b"e", b"inf", b"nan"),
     ),
-    "weights": Reader(use_weights, (WEIGHTS.encode(), b""), (b"#", b"\t", b"e", b"-", b"9" * 30, b"inf", b"nan", b"f 1")),
+    "weights": Reader(
+        use_weights, (WEIGHTS.encode(), b""), (b"#", b"\t", b"e", b"-", b"9" * 30, b"inf", b"nan", b"f 1")
+    ),
     "language model": Reader(
         use_language_model,
         (arpa(2), arpa(3)),

@@ -126,7 +126,7 @@ def bracketings(draw: st.DrawFn, words: list[str]) -> tuple[list[str], str]:
         target: list[str] = part[: cuts[0]]
         gaps: list[tuple[str, list[str]]] = []
         for begin, end, after in ((cuts[0], cuts[1], cuts[2]), (cuts[2], cuts[3], len(part))):
-            if (begin < end and not whole) or draw(st.integers(0, 9)) == 0 and len(lines) < 30:
+            if (begin < end and not whole) or (draw(st.integers(0, 9)) == 0 and len(lines) < 30):
                 gaps.append(constituent(part[begin:end]))
                 target.append(f"[{gaps[-1][0]},{len(gaps)}]")
             else:
