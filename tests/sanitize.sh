@@ -16,7 +16,12 @@ ITERSEL_SANITIZE=1 python setup.py -q build --build-lib build/sanitized 2> >(gre
 
 tests=(tests/unit/test_{decoder,grammar,weights,language_model,fuzz_readers,learn,metrics,mix,pairs,vectors}.py)
 export PYTHONPATH=$PWD/build/sanitized PYTHONMALLOC=malloc
-export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
-export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+# pytest swallows what native code writes, so reports go to files, shown at the end.
+report=$PWD/build/sanitized/report
+export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$report
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:log_path=$report
+status=0
 LD_PRELOAD="$($compiler -print-file-name=libasan.so) $($compiler -print-file-name=libstdc++.so)" \
-  exec python -P -m pytest -p no:cacheprovider --capture=sys -m "not slow" "${tests[@]}" "$@"
+  python -P -m pytest -p no:cacheprovider -m "not slow" "${tests[@]}" "$@" || status=$?
+cat "$report".* >&2 2>/dev/null || true
+exit $status

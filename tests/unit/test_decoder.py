@@ -78,6 +78,42 @@ grammars = st.builds(
     st.integers(0, 1),
 )
 sentences = st.lists(st.sampled_from((*SOURCE_WORDS, "unseen")), min_size=1, max_size=5).map(" ".join)
+
+
+def matching_rules(source: random.Random, words: list[str]) -> list[str]:
+    """One to three rules over one source side, which is a piece of the sentence with up to two gaps in it."""
+    begin = source.randrange(len(words))
+    end = min(len(words), begin + source.choice((1, 1, 1, 2, 2, 3, 4)))
+    symbols, gaps, at = [], 0, begin
+    while at < end:
+        width = source.randint(1, end - at)
+        if gaps < 2 and width < end - begin and source.random() < 0.5:
+            gaps += 1
+            symbols.append(f"[{source.choice('XXXXSAB')},{gaps}]")
+            at += width
+        else:
+            symbols.append(words[at])
+            at += 1
+    made = []
+    for _ in range(source.randint(1, 3)):
+        target = source.choices(TARGET_WORDS, k=source.choice((0, 1, 1, 1, 2)))
+        target += [symbol for symbol in symbols if symbol.startswith("[")]
+        source.shuffle(target)
+        label, values = source.choice("XXXXSAB"), f"f={source.randint(-8, 8) / 4} g={source.randint(-8, 8) / 4}"
+        made.append(f"[{label}] ||| {' '.join(symbols)} ||| {' '.join(target)} ||| {values}")
+    return made
+
+
+@st.composite
+def ambiguous(draw: st.DrawFn) -> tuple[list[str], str]:
+    """A grammar and a sentence with many derivations: every rule matches somewhere, unary rules come on top."""
+    source = random.Random(draw(st.integers(0, 1 << 30)))
+    words = source.choices(SOURCE_WORDS, k=draw(st.integers(1, 5)))
+    lines = [line for _ in range(draw(st.integers(1, 5))) for line in matching_rules(source, words)]
+    return lines + draw(st.lists(unary_rules(), max_size=2)), " ".join(words)
+
+
+problems = st.one_of(ambiguous(), ambiguous(), ambiguous(), st.tuples(grammars, sentences))
 group_sets = st.sampled_from([frozenset[str](), frozenset(GROUPS), frozenset({"id"}), frozenset({"ng", "shape"})])
 
 
@@ -100,10 +136,10 @@ def check_hypothesis(
     assert found.score == pytest.approx(product, abs=near)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_oracle_finds_the_same(models: list[Models], data: st.DataObject) -> None:
-    lines, sentence = data.draw(grammars, label="grammar"), data.draw(sentences, label="sentence")
+    lines, sentence = data.draw(problems, label="grammar and sentence")
     groups = data.draw(group_sets, label="groups")
     options = DecoderOptions(
         span_limit=data.draw(st.sampled_from((0, 1, 2, 3, 15)), label="span_limit"),
@@ -160,12 +196,13 @@ def test_the_oracle_finds_the_same(models: list[Models], data: st.DataObject) ->
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-@given(lines=grammars, sentence=sentences, pop_limit=st.integers(1, 4), seed=st.integers(0, 1000))
+@given(problem=problems, pop_limit=st.integers(1, 4), seed=st.integers(0, 1000))
 def test_pruning_keeps_to_the_derivations(
-    models: list[Models], lines: list[str], sentence: str, pop_limit: int, seed: int
+    models: list[Models], problem: tuple[list[str], str], pop_limit: int, seed: int
 ) -> None:
     """Whatever the pop limit drops, what is left is a derivation with its true score, and something is left."""
     model = models[seed % len(models)]
+    lines, sentence = problem
     try:
         expected = oracle.derivations(oracle.Enumerator(lines, sentence), model.oracle)
     except oracle.TooManyError:
