@@ -1,4 +1,4 @@
-"""The command line: `itersel <verb>`. Each verb is a module of this package with SUMMARY, EXAMPLE, add_arguments and run.
+"""The command line: `itersel <verb>`. Each verb is a module here with SUMMARY, EXAMPLE, add_arguments and run.
 
 Exit codes: 0 success, 1 an internal failure, 2 wrong usage or bad input, 130 interrupted, 143 terminated.
 """
