@@ -15,6 +15,7 @@ from itersel.errors import ConfigError
 from itersel.files import atomic_write, read_utf8
 
 GROUPS = ("id", "ng", "shape")
+BLANKS = frozenset(" \t\r\n")  # what separates words, names and values
 
 
 def parse_groups(text: str) -> frozenset[str]:
@@ -24,18 +25,23 @@ def parse_groups(text: str) -> frozenset[str]:
         return frozenset()
     if names == ["all"]:
         return frozenset(GROUPS)
-    unknown = sorted(set(names) - set(GROUPS))
+    return _known(names)
+
+
+def _known(names: Iterable[str]) -> frozenset[str]:
+    chosen = frozenset(names)
+    unknown = sorted(chosen - set(GROUPS))
     if unknown:
         raise ConfigError(
             f"unknown feature group {', '.join(map(repr, unknown))}",
             hint=f"Choose dense, all, or any of {', '.join(GROUPS)} joined by commas.",
         )
-    return frozenset(names)
+    return chosen
 
 
 def templates(groups: Iterable[str]) -> _kernel.TemplateOptions:
     """The kernel's switches for a set of groups."""
-    chosen = frozenset(groups)
+    chosen = _known(groups)
     return _kernel.TemplateOptions(
         identity="id" in chosen, source_bigrams="ng" in chosen, target_bigrams="ng" in chosen, shape="shape" in chosen
     )
@@ -47,9 +53,11 @@ class Weights(Mapping[str, float]):
     def __init__(self, values: Mapping[str, float] | None = None):
         self.native = _kernel.Weights()
         for name, value in (values or {}).items():
-            if not name or any(letter.isspace() for letter in name) or not math.isfinite(value):
+            # A no-break space may be part of a word, and so of a name; a name with `#` first would read as a comment.
+            if not name or name.startswith("#") or BLANKS.intersection(name) or not math.isfinite(value):
                 raise ConfigError(
-                    f"not a feature weight: {name!r} {value!r}", hint="Names have no blanks; values are finite."
+                    f"not a feature weight: {name!r} {value!r}",
+                    hint="Names have no blanks and do not start with #; values are finite.",
                 )
             self.native.set(name, value)
 

@@ -36,7 +36,7 @@ def open_bytes(path: str | os.PathLike[str]) -> InputStream:
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror}", where=path) from None
     stream = InputStream(raw, BUFFER_BYTES)
-    with _gzip_errors(path):
+    with gzip_errors(path):
         if stream.peek(2)[:2] != GZIP_MAGIC:
             return stream
     unpacked = InputStream(gzip.GzipFile(fileobj=stream), BUFFER_BYTES)
@@ -46,7 +46,7 @@ def open_bytes(path: str | os.PathLike[str]) -> InputStream:
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The whole content, decompressed."""
-    with open_bytes(path) as stream, _gzip_errors(path):
+    with open_bytes(path) as stream, gzip_errors(path):
         return stream.read()
 
 
@@ -76,7 +76,7 @@ def _not_utf8(path: str | os.PathLike[str], line: int, byte: int) -> InputError:
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     """Lines without their line feed. Invalid UTF-8 is reported as `path:line`."""
-    with open_bytes(path) as stream, _gzip_errors(path):
+    with open_bytes(path) as stream, gzip_errors(path):
         for number, line in enumerate(stream, 1):
             try:
                 yield line.rstrip(b"\n").decode()
@@ -85,7 +85,8 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+def gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what reading a stream of open_bytes may raise into InputError."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:

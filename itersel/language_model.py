@@ -10,7 +10,7 @@ import shutil
 import tempfile
 
 from itersel import _kernel
-from itersel.files import open_bytes
+from itersel.files import gzip_errors, open_bytes
 
 
 class LanguageModel:
@@ -22,8 +22,9 @@ class LanguageModel:
                 self.native = _kernel.LanguageModel.load(os.fspath(path), os.fspath(path))
                 return
             with tempfile.NamedTemporaryFile(prefix="itersel-", suffix=".arpa") as plain:
-                shutil.copyfileobj(stream, plain)
-                plain.flush()
+                with gzip_errors(path):
+                    shutil.copyfileobj(stream, plain)
+                    plain.flush()
                 self.native = _kernel.LanguageModel.load(plain.name, os.fspath(path))
 
     @property
@@ -31,8 +32,8 @@ class LanguageModel:
         return self.native.order
 
     def score(self, sentence: str) -> float:
-        """log10 p(sentence </s> | <s>)."""
-        return self.native.score(sentence.split())
+        """log10 p(sentence </s> | <s>) of blank-separated words."""
+        return self.native.score(sentence)
 
     def __contains__(self, word: str) -> bool:
         return self.native.knows(word)

@@ -5,6 +5,17 @@
 
 namespace py = pybind11;
 
+namespace {
+
+// Messages may quote a file that is not UTF-8.
+py::object text_of(const std::string& bytes) {
+  PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
+  if (!text) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(text);
+}
+
+}  // namespace
+
 PYBIND11_MODULE(_kernel, module) {
   module.doc() = "itersel's native kernel; use it through the itersel package.";
   py::register_exception_translator([](std::exception_ptr pointer) {
@@ -12,8 +23,8 @@ PYBIND11_MODULE(_kernel, module) {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const itersel::InputError& error) {
       py::object type = py::module_::import("itersel.errors").attr("InputError");
-      py::object where = error.where().empty() ? py::object(py::none()) : py::object(py::str(error.where()));
-      py::object raised = type(error.message(), py::arg("where") = where);
+      py::object where = error.where().empty() ? py::object(py::none()) : text_of(error.where());
+      py::object raised = type(text_of(error.message()), py::arg("where") = where);
       PyErr_SetObject(type.ptr(), raised.ptr());
     }
   });

@@ -41,7 +41,9 @@ void bind_decode(py::module_& module) {
           },
           py::arg("path"), py::arg("name"), NoGil())
       .def_property_readonly("order", &LanguageModel::order)
-      .def("score", &LanguageModel::score, NoGil())
+      .def(
+          "score", [](const LanguageModel& model, const std::string& line) { return model.score(split_words(line)); },
+          NoGil())
       .def("knows", [](const LanguageModel& model, const std::string& word) { return model.index(word) != 0; });
 
   py::class_<Weights, std::shared_ptr<Weights>>(module, "Weights")

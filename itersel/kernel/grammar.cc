@@ -23,6 +23,8 @@ class Reader {
         namer_(grammar.templates, grammar.lexicon.words, grammar.lexicon.labels, grammar.lexicon.features) {}
 
   void read(std::string_view text) {
+    grammar_.goal = intern_label(grammar_.names.goal);
+    grammar_.default_nonterminal = intern_label(grammar_.names.default_nonterminal);
     for (std::string_view rest = text; !rest.empty();) {
       std::string_view line = next_line(rest);
       ++line_number_;
@@ -35,9 +37,6 @@ class Reader {
  private:
   [[noreturn]] void fail(const std::string& message) const {
     throw InputError(path_ + ":" + std::to_string(line_number_), message);
-  }
-  static std::string quoted(std::string_view text) {
-    return "'" + std::string(text.substr(0, 60)) + (text.size() > 60 ? "…'" : "'");
   }
 
   void read_rule(std::string_view line) {
@@ -64,14 +63,19 @@ class Reader {
     grammar_.table.rules.push_back(rule);
   }
 
+  std::uint16_t intern_label(std::string_view name) {
+    std::uint32_t label = grammar_.lexicon.labels.intern(name);
+    if (label > 0xFFFF) fail("more than 65,536 different labels in one grammar");
+    return static_cast<std::uint16_t>(label);
+  }
+
   std::uint16_t read_lhs(std::string_view field) {
     if (!field.empty() && field == last_lhs_) return lhs_;
-    if (field.size() < 3 || field.front() != '[' || field.back() != ']' || field.find(' ') != field.npos)
+    if (field.size() < 3 || field.front() != '[' || field.back() != ']' ||
+        std::any_of(field.begin(), field.end(), is_space))
       fail("expected a left-hand side such as [X], found " + quoted(field));
-    std::uint32_t label = grammar_.lexicon.labels.intern(field.substr(1, field.size() - 2));
-    if (label > 0xFFFF) fail("more than 65,536 different labels in one grammar");
     last_lhs_ = field;
-    return lhs_ = static_cast<std::uint16_t>(label);
+    return lhs_ = intern_label(field.substr(1, field.size() - 2));
   }
 
   // `[NP,1]` → label and index; words that merely look a little like it stay words.
@@ -97,7 +101,7 @@ class Reader {
         if (!indices_.empty() && indices_[0] == index)
           fail("non-terminal index " + std::to_string(index) + " occurs twice");
         indices_.push_back(index);
-        symbols_.push_back(nonterminal(grammar_.lexicon.labels.intern(label)));
+        symbols_.push_back(nonterminal(intern_label(label)));
       } else {
         symbols_.push_back(static_cast<Symbol>(grammar_.lexicon.words.intern(token)));
       }
@@ -238,8 +242,6 @@ class Reader {
       sorted[starts[pattern]++] = rule;
       table.rules.own(rule).pattern = representative[pattern];
     }
-    grammar_.goal = grammar_.lexicon.labels.intern(grammar_.names.goal);
-    grammar_.default_nonterminal = grammar_.lexicon.labels.intern(grammar_.names.default_nonterminal);
     grammar_.index.add(table, sorted.data(), sorted.size());
     grammar_.index.order_labels(grammar_.lexicon.labels, {grammar_.default_nonterminal, grammar_.goal});
   }

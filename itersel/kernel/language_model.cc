@@ -14,7 +14,7 @@ std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string& path
   try {
     if (!lm::ngram::RecognizeBinary(path.c_str(), made->type_)) made->type_ = lm::ngram::PROBING;
     made->model_.reset(lm::ngram::LoadVirtual(path.c_str(), config));
-  } catch (const util::Exception& error) {
+  } catch (const std::exception& error) {  // KenLM's own, or std::bad_alloc for absurd sizes in a header
     throw InputError(name, std::string("not a readable ARPA or KenLM binary file of order 2 to 6: ") + error.what());
   }
   made->vocabulary_ = &made->model_->BaseVocabulary();
@@ -22,11 +22,11 @@ std::shared_ptr<const LanguageModel> LanguageModel::load(const std::string& path
   return made;
 }
 
-double LanguageModel::score(const std::vector<std::string>& words) const {
+double LanguageModel::score(const std::vector<std::string_view>& words) const {
   return visit([&](const auto& model) {
     auto state = model.BeginSentenceState(), next = state;
     double total = 0;
-    for (const std::string& word : words) {
+    for (std::string_view word : words) {
       total += model.Score(state, index(word), next);
       state = next;
     }

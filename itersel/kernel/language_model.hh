@@ -20,7 +20,7 @@ class LanguageModel {
   lm::WordIndex index(std::string_view word) const { return vocabulary_->Index(StringPiece(word.data(), word.size())); }
 
   // log10 p(words </s> | <s>).
-  double score(const std::vector<std::string>& words) const;
+  double score(const std::vector<std::string_view>& words) const;
 
   // Calls function(model) with the concrete KenLM class.
   template <class Function>

@@ -79,9 +79,11 @@ void SourceIndex::order_labels(const StringTable& labels, Range extra) {
   for (std::uint32_t label = 0; label < count; ++label) by_name[label] = label;
   auto name_less = [&](std::uint32_t a, std::uint32_t b) { return labels[a] < labels[b]; };
   std::sort(by_name.begin(), by_name.end(), name_less);
+  std::stable_partition(by_name.begin(), by_name.end(), [&](std::uint32_t label) { return label == extra.end; });
   for (auto& list : derives) std::sort(list.begin(), list.end(), name_less);
 
-  // Depth first, by name: a label comes after everything it derives from, except along an edge back into the path.
+  // Depth first from the goal, then by name: a label comes after everything it derives from, except along an edge back
+  // into the path.
   label_order_.clear();
   label_rank_.assign(count, 0);
   std::vector<char> seen(count, 0);

@@ -25,7 +25,8 @@ class SourceIndex {
   void add(const RuleTable& table, const std::uint32_t* rules, std::size_t count);
 
   // Labels in the order in which a cell must be finished: before a label all it derives from by unary rules. A unary
-  // rule that would close a cycle does not apply. `extra` adds one unary edge (from, to), the glue rule's.
+  // rule that would close a cycle does not apply. `extra` adds one unary edge (from, to), the glue rule's, which always
+  // applies: the walk starts at its `to`, the goal.
   void order_labels(const StringTable& labels, Range extra);
 
   std::uint32_t child(std::uint32_t node, Symbol symbol) const {

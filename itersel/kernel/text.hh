@@ -4,17 +4,26 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace itersel {
 
-inline bool is_space(char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; }
+inline bool is_space(char letter) { return letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n'; }
 
 inline std::string_view trim(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
+}
+
+// At most 60 bytes in quotes, for messages; cut between UTF-8 characters.
+inline std::string quoted(std::string_view text) {
+  std::size_t length = text.size();
+  if (length > 60)
+    for (length = 60; length > 0 && (text[length] & 0xC0) == 0x80;) --length;
+  return "'" + std::string(text.substr(0, length)) + (length < text.size() ? "…'" : "'");
 }
 
 // Takes the first line, without its line feed, off `rest`.
@@ -68,7 +77,7 @@ std::size_t split_fields(std::string_view line, std::string_view (&fields)[N]) {
 // The whole of `text` as a finite number.
 template <class Number>
 bool parse_number(std::string_view text, Number& value) {
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
 }

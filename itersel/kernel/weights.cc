@@ -13,16 +13,16 @@ std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string&
   std::size_t line_number = 0;
   auto fail = [&](const std::string& message) { throw InputError(path + ":" + std::to_string(line_number), message); };
   for (std::string_view rest = text; !rest.empty();) {
-    std::string_view line = trim(next_line(rest)), name, value, more;
+    const std::string_view line = trim(next_line(rest));
     ++line_number;
     if (line.empty() || line.front() == '#') continue;
-    if (!next_token(line, name) || !next_token(line, value) || next_token(line, more))
-      fail("expected 'name value', found '" + std::string(line.substr(0, 60)) + "'");
+    std::string_view tokens = line, name, value, more;
+    if (!next_token(tokens, name) || !next_token(tokens, value) || next_token(tokens, more))
+      fail("expected 'name value', found " + quoted(line));
     double number;
-    if (!parse_number(value, number))
-      fail("expected a finite number after the name, found '" + std::string(value) + "'");
+    if (!parse_number(value, number)) fail("expected a finite number after the name, found " + quoted(value));
     std::uint32_t known = weights->names.size();
-    if (weights->names.intern(name) < known) fail("the weight of '" + std::string(name) + "' is given twice");
+    if (weights->names.intern(name) < known) fail("the weight of " + quoted(name) + " is given twice");
     weights->values.push_back(number);
   }
   return weights;

@@ -1,0 +1,116 @@
+"""Speed and memory of decoding: `python benchmarks/decode.py [--skip-callgrind]`.
+
+Decodes the 200 sentences of ../shared/data/cdec-m30k with cdec's settings (trigram model, pop limit 200, all words may
+be copied, dense features, 1-best) and prints `name: value` lines. Instructions are counted by valgrind's callgrind as
+(a run of 20 lines - a run of 1 line) / 19; ratios are cdec's figure over ours, so more is better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from itersel.decode import Decoder, DecoderOptions  # noqa: E402
+from itersel.features import Weights  # noqa: E402
+from itersel.files import read_lines  # noqa: E402
+from itersel.grammar import Grammar  # noqa: E402
+from itersel.language_model import LanguageModel  # noqa: E402
+
+DATA = ROOT.parent / "shared" / "data" / "cdec-m30k"
+CDEC_INSTRUCTIONS = (18.91 - 0.62) / 19 * 1e9  # a sentence, from the data's README
+CDEC_PEAK_MB = 172
+
+
+def read_input() -> list[tuple[str, Path]]:
+    """Sentences with their grammars' paths."""
+    pattern = re.compile(r'<seg grammar="([^"]*)" id="\d+"> (.*) </seg> *')
+    found = [pattern.fullmatch(line) for line in read_lines(DATA / "input.sgm")]
+    return [(match[2], DATA / match[1]) for match in found if match]
+
+
+def make_decoder() -> Decoder:
+    options = DecoderOptions(span_limit=15, pop_limit=200, pass_through="all")
+    return Decoder(Weights.read(DATA / "weights.txt"), LanguageModel(DATA / "lm3.arpa.gz"), options)
+
+
+def decode_text(decoder: Decoder, lines: int) -> int:
+    """Decode the first lines, reading each sentence's gzip grammar as cdec does."""
+    work = read_input()[:lines]
+    for sentence, path in work:
+        decoder.translate(sentence, Grammar.read(path))
+    return len(work)
+
+
+def decode_shard(decoder: Decoder, lines: int) -> int:
+    """HOOK: decode the first lines from a compiled shard, once itersel.shard exists; then add "shard" to FORMS."""
+    raise NotImplementedError
+
+
+FORMS: dict[str, Callable[[Decoder, int], int]] = {"text": decode_text}
+
+
+def child(*arguments: str, under: tuple[str, ...] = ()) -> str:
+    """Run this script in a fresh process and return what it prints."""
+    command = [*under, sys.executable, str(Path(__file__).resolve()), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def count_instructions(form: str, lines: int) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        tool = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", f"--log-file={log}")
+        child("--child", form, "--lines", str(lines), under=tool)
+        found = re.search(r"Collected : (\d+)", log.read_text())
+    assert found, "callgrind printed no count"
+    return int(found[1])
+
+
+def report(form: str, callgrind: bool) -> None:
+    """The figures of one form of grammar; the peak is a fresh process's, model included."""
+    for line in child("--child", form, "--lines", "200").splitlines():
+        print(line, flush=True)
+    if callgrind:
+        instructions = (count_instructions(form, 20) - count_instructions(form, 1)) / 19
+        print(f"instructions_per_sentence_{form}: {instructions:.4g}")
+        print(f"instructions_ratio_{form}: {CDEC_INSTRUCTIONS / instructions:.2f}", flush=True)
+
+
+def run_child(form: str, lines: int) -> None:
+    decoder = make_decoder()
+    started = time.process_time()
+    sentences = FORMS[form](decoder, lines)
+    seconds = time.process_time() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    suffix = "" if form == "text" else f"_{form}"
+    print(f"sentences_per_second_{form}: {sentences / seconds:.1f}")
+    print(f"peak_mb{suffix}: {peak:.0f}")
+    print(f"peak_ratio{suffix}: {CDEC_PEAK_MB / peak:.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--skip-callgrind", action="store_true", help="only times and memory")
+    parser.add_argument("--child", choices=FORMS, help=argparse.SUPPRESS)
+    parser.add_argument("--lines", type=int, default=200, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        run_child(args.child, args.lines)
+        return
+    if not DATA.is_dir():
+        sys.exit("The data is not here: ../shared/data/cdec-m30k is absent.")
+    for form in FORMS:
+        report(form, not args.skip_callgrind)
+
+
+if __name__ == "__main__":
+    main()
