@@ -8,13 +8,13 @@ be copied, dense features, 1-best) and prints `name: value` lines. Instructions 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,9 +22,10 @@ sys.path.insert(0, str(ROOT))
 
 from itersel.decode import Decoder, DecoderOptions  # noqa: E402
 from itersel.features import Weights  # noqa: E402
-from itersel.files import read_lines  # noqa: E402
+from itersel.files import read_bytes, read_lines  # noqa: E402
 from itersel.grammar import Grammar  # noqa: E402
 from itersel.language_model import LanguageModel  # noqa: E402
+from itersel.shard import Shard, ShardDecoder, ShardWriter  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "cdec-m30k"
 CDEC_INSTRUCTIONS = (18.91 - 0.62) / 19 * 1e9  # a sentence, from the data's README
@@ -51,44 +52,56 @@ def decode_text(decoder: Decoder, lines: int) -> int:
     return len(work)
 
 
-def decode_shard(decoder: Decoder, lines: int) -> int:
-    """HOOK: decode the first lines from a compiled shard, once itersel.shard exists; then add "shard" to FORMS."""
-    raise NotImplementedError
+def compile_shard(path: Path) -> None:
+    """The 200 sentences as one shard, with the copies cdec allows."""
+    writer = ShardWriter(pass_through="all")
+    for sentence, grammar in read_input():
+        writer.add(sentence, [], read_bytes(grammar), path=str(grammar))
+    writer.write(path)
 
 
-FORMS: dict[str, Callable[[Decoder, int], int]] = {"text": decode_text}
+def decode_shard(decoder: Decoder, lines: int, path: Path) -> int:
+    """Decode the first lines of a compiled shard: no grammar is parsed."""
+    shard = ShardDecoder(Shard(path), decoder.weights, decoder.language_model, decoder.options)
+    for sentence in range(lines):
+        shard.translate(sentence)
+    return lines
+
+
+FORMS = ("text", "shard")
 
 
 def child(*arguments: str, under: tuple[str, ...] = ()) -> str:
     """Run this script in a fresh process and return what it prints."""
     command = [*under, sys.executable, str(Path(__file__).resolve()), *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}  # the interpreter's own work is the same in every run
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
 
 
-def count_instructions(form: str, lines: int) -> int:
+def count_instructions(form: str, lines: int, shard: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         tool = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", f"--log-file={log}")
-        child("--child", form, "--lines", str(lines), under=tool)
+        child("--child", form, "--lines", str(lines), "--shard", str(shard), under=tool)
         found = re.search(r"Collected : (\d+)", log.read_text())
     assert found, "callgrind printed no count"
     return int(found[1])
 
 
-def report(form: str, callgrind: bool) -> None:
+def report(form: str, callgrind: bool, shard: Path) -> None:
     """The figures of one form of grammar; the peak is a fresh process's, model included."""
-    for line in child("--child", form, "--lines", "200").splitlines():
+    for line in child("--child", form, "--lines", "200", "--shard", str(shard)).splitlines():
         print(line, flush=True)
     if callgrind:
-        instructions = (count_instructions(form, 20) - count_instructions(form, 1)) / 19
+        instructions = (count_instructions(form, 20, shard) - count_instructions(form, 1, shard)) / 19
         print(f"instructions_per_sentence_{form}: {instructions:.4g}")
         print(f"instructions_ratio_{form}: {CDEC_INSTRUCTIONS / instructions:.2f}", flush=True)
 
 
-def run_child(form: str, lines: int) -> None:
+def run_child(form: str, lines: int, shard: Path) -> None:
     decoder = make_decoder()
     started = time.process_time()
-    sentences = FORMS[form](decoder, lines)
+    sentences = decode_text(decoder, lines) if form == "text" else decode_shard(decoder, lines, shard)
     seconds = time.process_time() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     suffix = "" if form == "text" else f"_{form}"
@@ -101,15 +114,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--skip-callgrind", action="store_true", help="only times and memory")
     parser.add_argument("--child", choices=FORMS, help=argparse.SUPPRESS)
+    parser.add_argument("--shard", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--lines", type=int, default=200, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
-        run_child(args.child, args.lines)
+        run_child(args.child, args.lines, args.shard)
         return
     if not DATA.is_dir():
         sys.exit("The data is not here: ../shared/data/cdec-m30k is absent.")
-    for form in FORMS:
-        report(form, not args.skip_callgrind)
+    with tempfile.TemporaryDirectory() as folder:
+        shard = Path(folder) / "shard"
+        compile_shard(shard)
+        for form in FORMS:
+            report(form, not args.skip_callgrind, shard)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,8 @@ class Learner:
 
 # shard: building, reading and decoding shards (bindings_shard.cc)
 
+def checksum(content: bytes) -> int: ...
+
 @final
 class ShardBuilder:
     def __init__(

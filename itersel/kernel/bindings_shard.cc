@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "bindings.hh"
+#include "checksum.hh"
 #include "decoder.hh"
 #include "hash.hh"
 #include "shard_builder.hh"
@@ -30,6 +31,8 @@ Translation named(const Shard& shard, const Hypothesis& hypothesis) {
 
 void bind_shard(py::module_& module) {
   using NoGil = py::call_guard<py::gil_scoped_release>;
+
+  module.def("checksum", [](py::bytes bytes) { return checksum(bytes); });
 
   py::class_<ShardBuilder>(module, "ShardBuilder")
       .def(py::init([](const TemplateOptions& templates, const std::string& goal, const std::string& nonterminal,

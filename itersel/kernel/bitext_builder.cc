@@ -6,6 +6,7 @@
 #include "bitext_index.hh"
 #include "error.hh"
 #include "suffix_array.hh"
+#include "text.hh"
 
 namespace itersel {
 namespace {
@@ -14,21 +15,6 @@ constexpr std::size_t kMaxSentence = 65534;  // word positions are 16-bit
 constexpr std::uint32_t kFrequentPhrases = 100, kFrequentLength = 4, kFrequentCount = 1000;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-
-// Bytes of the UTF-8 character at `text`, 0 if it is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = first == 0xED && byte(1) > 0x9F, beyond = first == 0xF4 && byte(1) > 0x8F;
-  return overlong || surrogate || beyond ? 0 : length;
-}
 
 // `[X,1]`: brackets around a name, a comma and digits.
 bool is_nonterminal(std::string_view word) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cube.hh"
+#include "error.hh"
 #include "hypergraph.hh"
 #include "problem.hh"
 
@@ -200,6 +201,7 @@ void Search<Scorer>::finish_cells(std::uint32_t start, std::uint32_t end, bool w
 template <class Scorer>
 void Search<Scorer>::finish_goal() {
   Tails tails = find(at(0, length_), problem_->goal);
+  if (tails.size() == 0) throw InputError("", "no rules lead to a translation of the whole sentence");
   Vertex goal{0, static_cast<std::uint32_t>(graph_->edges.size()), 0};
   for (std::uint32_t tail = tails.begin; tail < tails.end; ++tail) {
     float lm_score = scorer_.finish(cubes_.state(tail));

@@ -11,6 +11,7 @@
 #include "checksum.hh"
 #include "error.hh"
 #include "sentence.hh"
+#include "text.hh"
 
 namespace itersel {
 
@@ -113,6 +114,12 @@ StringTable Shard::strings(Section bytes, Section offsets) const {
   if (ends.empty() || ends[0] != 0) fail("a string table has no beginning");
   for (std::size_t at = 1; at < ends.size(); ++at)
     if (ends[at] < ends[at - 1] || ends[at] > text.size()) fail("a string table points outside the shard");
+  for (std::size_t at = 1; at < ends.size(); ++at)
+    for (std::string_view rest(text.data() + ends[at - 1], ends[at] - ends[at - 1]); !rest.empty();) {
+      std::size_t length = utf8_length(rest);
+      if (length == 0) fail("a string table is not UTF-8");
+      rest.remove_prefix(length);
+    }
   return StringTable(std::move(text), std::move(ends));
 }
 

@@ -53,6 +53,21 @@ inline std::vector<std::string_view> split_words(std::string_view line) {
   return words;
 }
 
+// Bytes of the UTF-8 character at `text`, 0 if it is none.
+inline std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+  const bool surrogate = first == 0xED && byte(1) > 0x9F, beyond = first == 0xF4 && byte(1) > 0x8F;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
 // Splits at `|||` tokens, trimmed. Stores up to N fields and returns their number, N + 1 if there are more.
 template <std::size_t N>
 std::size_t split_fields(std::string_view line, std::string_view (&fields)[N]) {

@@ -20,6 +20,7 @@ from itersel.errors import InputError
 from itersel.features import GROUPS, Weights
 from itersel.grammar import Grammar
 from itersel.language_model import LanguageModel
+from itersel.shard import Shard, ShardDecoder, ShardWriter
 from oracles.random_arpa import write_random_arpa
 
 GRAMMAR = """[X] ||| ein [X,1] ||| a [1] ||| f=0.5 g=-1e-3 ||| 0-0
@@ -44,6 +45,17 @@ def use_weights(path: Path) -> None:
 def use_language_model(path: Path) -> None:
     model = LanguageModel(path)
     model.score("x y unseen")
+
+
+def use_shard(path: Path) -> None:
+    shard = Shard(path)
+    ShardDecoder(shard, Weights({"f": 1})).kbest(0, 10)
+
+
+def shard() -> bytes:
+    writer = ShardWriter(groups=GROUPS)
+    writer.add("ein größe und ein größe", ["a size and a size"], GRAMMAR.encode())
+    return writer.to_bytes()
 
 
 @dataclass(frozen=True)
@@ -75,6 +87,7 @@ READERS = {
         (b"\\data\\", b"ngram 1=", b"ngram 2=99999999999", b"\\1-grams:", b"-1.5", b"0.5", b"<unk>", b"<s>", b"\\end\\",
          b"mmap lm http://kheafield.com/code format version 5\n\0", b"nan", b"inf", b"-"),
     ),
+    "shard": Reader(use_shard, (shard(),), (b"ITSHARD\n", b"\0" * 8, b"\xff" * 8, b"\1\0\0\0")),
 }  # fmt: skip
 
 
