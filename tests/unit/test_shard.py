@@ -99,7 +99,7 @@ def test_decoding_equals_decoding_from_text(
             expected = text.kbest(sentence, Grammar(grammar, groups=groups), 20)
             found = shard.kbest(at, 20)
             assert [one.score for one in found] == pytest.approx([one.score for one in expected], abs=1e-9)
-            clear = found[-1].score + 1e-6  # at the end of a cut list, ties may be broken differently
+            least = found[-1].score + 1e-6  # at the end of a cut list, ties may be broken differently
             assert {one.text for one in found if one.score > clear} == {
                 one.text for one in expected if one.score > clear
             }
