@@ -39,6 +39,11 @@ class BestFirstQueue {
     }
     keys_[at] = made;
   }
+  // Whether the first item would be the first with another score, too.
+  bool stays_on_top(double score, std::uint32_t item) const {
+    std::uint64_t made = key(score, item);
+    return (keys_.size() < 2 || keys_[1] < made) && (keys_.size() < 3 || keys_[2] < made);
+  }
   // Cheaper than pop and push.
   void replace_top(double score, std::uint32_t item) { sift_down(0, key(score, item)); }
   void pop() {

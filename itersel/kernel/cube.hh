@@ -55,7 +55,11 @@ class CubePruner {
   const State& state(std::uint32_t vertex) const { return states_[vertex]; }
 
  private:
+  struct Unset : State {
+    Unset() {}  // no zeros: a state is written before it is read
+  };
   struct Item {
+    Item() {}
     double score;  // an estimate before the language model was asked
     const Cube* cube;
     std::uint32_t rule, tails[2];  // offsets
@@ -91,7 +95,7 @@ class CubePruner {
   std::vector<Symbol> symbols_;     // target sides of the sentence's rules
   // Of the cell at hand:
   std::vector<Item> items_;
-  std::vector<State> item_states_;
+  std::vector<Unset> item_states_;
   BestFirstQueue queue_;
   std::vector<Found> found_;
   std::vector<Accepted> accepted_;
@@ -130,7 +134,15 @@ std::uint32_t CubePruner<Scorer>::add(const Cube& cube, std::uint32_t rule_at, s
   double score = rule.estimate;
   if (cube.arity) score += graph_->vertices[cube.tails[0].begin + left].score;
   if (cube.arity == 2) score += graph_->vertices[cube.tails[1].begin + right].score;
-  items_.push_back({score, &cube, rule_at, {left, right}, cube.arity ? kEmpty : kLexical | rule.state, rule.lm_score});
+  items_.emplace_back();
+  Item& item = items_.back();
+  item.score = score;
+  item.cube = &cube;
+  item.rule = rule_at;
+  item.tails[0] = left;
+  item.tails[1] = right;
+  item.state = cube.arity ? kEmpty : kLexical | rule.state;
+  item.lm_score = rule.lm_score;
   return static_cast<std::uint32_t>(items_.size() - 1);
 }
 
@@ -152,11 +164,13 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
     Item& item = items_[id];
     if (item.state == kEmpty) {
       ask_model(item);
-      queue_.replace_top(item.score, id);
-    } else {
-      accept(id);
-      push_successors(item);
+      if (!queue_.stays_on_top(item.score, id)) {
+        queue_.replace_top(item.score, id);
+        continue;
+      }
     }
+    accept(id);
+    push_successors(item);
   }
   emit();
 }
