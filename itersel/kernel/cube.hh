@@ -69,10 +69,7 @@ class CubePruner {
   struct Found {  // a vertex under construction
     double score;
     std::uint64_t hash;
-    std::uint32_t state, first_edge, edge_count, best;
-  };
-  struct Accepted {
-    std::uint32_t item, vertex;
+    std::uint32_t state, best_edge, last_edge;
   };
   static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu, kLexical = 0x80000000u;
 
@@ -83,7 +80,7 @@ class CubePruner {
   std::uint32_t add(const Cube& cube, std::uint32_t rule, std::uint32_t left, std::uint32_t right);
   void push_successors(const Item& item);
   void ask_model(Item& item);
-  void accept(std::uint32_t id);
+  void accept(const Item& item);
   std::uint32_t recombine(std::uint32_t state);
   void emit();
 
@@ -98,7 +95,6 @@ class CubePruner {
   std::vector<Unset> item_states_;
   BestFirstQueue queue_;
   std::vector<Found> found_;
-  std::vector<Accepted> accepted_;
   std::vector<std::uint32_t> slots_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> order_;  // vertices, best score first, ties by age
 };
@@ -152,14 +148,14 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
   item_states_.clear();
   queue_.clear();
   found_.clear();
-  accepted_.clear();
   slots_.assign(512, kEmpty);
   for (const Cube& cube : cubes) {
     std::uint32_t id = add(cube, 0, 0, 0);
     queue_.push_unordered(items_[id].score, id);
   }
   queue_.restore_order();
-  while (!queue_.empty() && accepted_.size() < pop_limit_) {
+  std::uint32_t pops = 0;
+  while (!queue_.empty() && pops < pop_limit_) {
     std::uint32_t id = queue_.top();
     Item& item = items_[id];
     if (item.state == kEmpty) {
@@ -169,8 +165,9 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
         continue;
       }
     }
-    accept(id);
+    accept(item);
     push_successors(item);
+    ++pops;
   }
   emit();
 }
@@ -215,16 +212,21 @@ void CubePruner<Scorer>::ask_model(Item& item) {
 
 // Makes a combination an edge of a new or known vertex.
 template <class Scorer>
-void CubePruner<Scorer>::accept(std::uint32_t id) {
-  const Item& item = items_[id];
-  std::uint32_t vertex = recombine(item.state);
-  Found& found = found_[vertex];
-  if (item.score > found.score) {
+void CubePruner<Scorer>::accept(const Item& item) {
+  const Cube& cube = *item.cube;
+  Found& found = found_[recombine(item.state)];
+  std::uint32_t edge = static_cast<std::uint32_t>(graph_->edges.size());
+  graph_->edges.push_back({item.score,
+                           {cube.tails[0].begin + item.tails[0], cube.tails[1].begin + item.tails[1]},
+                           cube.rules.begin + item.rule,
+                           item.lm_score,
+                           cube.arity,
+                           found.last_edge});
+  if (item.score > found.score || found.last_edge == kNoEdge) {
     found.score = item.score;
-    found.best = found.edge_count;
+    found.best_edge = edge;
   }
-  ++found.edge_count;
-  accepted_.push_back({id, vertex});
+  found.last_edge = edge;
 }
 
 template <class Scorer>
@@ -244,39 +246,21 @@ std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t state_id) {
     if (known.hash == hash && Scorer::equal(item_state(known.state), state)) return slots_[slot];
   }
   slots_[slot] = static_cast<std::uint32_t>(found_.size());
-  found_.push_back({-std::numeric_limits<double>::infinity(), hash, state_id, 0, 0, 0});
+  found_.push_back({0, hash, state_id, kNoEdge, kNoEdge});
   return slots_[slot];
 }
 
-// Writes vertices and edges to the graph: vertices by score, edges by vertex, the best of each first.
+// Writes the vertices to the graph, best first.
 template <class Scorer>
 void CubePruner<Scorer>::emit() {
   order_.clear();
   for (std::uint32_t vertex = 0; vertex < found_.size(); ++vertex)
     order_.emplace_back(~sortable(found_[vertex].score), vertex);
   std::sort(order_.begin(), order_.end());
-  std::uint32_t next_edge = static_cast<std::uint32_t>(graph_->edges.size());
   for (const auto& [key, vertex] : order_) {
-    Found& found = found_[vertex];
-    graph_->vertices.push_back({found.score, next_edge, found.edge_count});
+    const Found& found = found_[vertex];
+    graph_->vertices.push_back({found.score, found.best_edge, found.last_edge});
     states_.push_back(item_state(found.state));
-    found.first_edge = next_edge;
-    next_edge += found.edge_count;
-  }
-  graph_->edges.resize(next_edge);
-  for (const Accepted& accepted : accepted_) {
-    const Item& item = items_[accepted.item];
-    const Cube& cube = *item.cube;
-    graph_->edges[found_[accepted.vertex].first_edge++] = {
-        item.score,
-        {cube.tails[0].begin + item.tails[0], cube.tails[1].begin + item.tails[1]},
-        cube.rules.begin + item.rule,
-        item.lm_score,
-        cube.arity};
-  }
-  for (const Found& found : found_) {
-    Edge* edges = graph_->edges.data() + found.first_edge - found.edge_count;
-    if (found.best) std::swap(edges[0], edges[found.best]);
   }
 }
 

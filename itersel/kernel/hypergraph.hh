@@ -1,5 +1,4 @@
-// The result of a search: vertices (span, label, language model state) with the edges that derive them. A vertex's
-// first edge is its best one.
+// The result of a search: vertices (span, label, language model state) with the edges that derive them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace itersel {
 
-constexpr std::uint32_t kNoRule = 0xFFFFFFFFu;
+constexpr std::uint32_t kNoRule = 0xFFFFFFFFu, kNoEdge = 0xFFFFFFFFu;
 
 // A rule as the search uses it, scored once per sentence.
 struct ScoredRule {
@@ -31,11 +30,13 @@ struct Edge {
   std::uint32_t rule;  // into Hypergraph::rules, or kNoRule for the goal edge
   float lm_score;      // what the language model adds at this edge
   std::uint32_t arity;
+  std::uint32_t previous;  // the edge of the same vertex found before this one, or kNoEdge
 };
 
 struct Vertex {
   double score;
-  std::uint32_t first_edge, edge_count;
+  std::uint32_t best_edge;  // the first found among equals
+  std::uint32_t last_edge;  // all edges: this one and, through `previous`, those found before
 };
 
 struct Hypergraph {

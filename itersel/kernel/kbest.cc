@@ -70,7 +70,7 @@ void KBestExtractor::best_words(const Hypergraph& graph, const Problem& problem,
   walk(
       graph, problem, graph.goal, 0,
       [&](std::uint32_t vertex, std::uint32_t, std::uint32_t*) -> const Edge& {
-        return graph.edges[graph.vertices[vertex].first_edge];
+        return graph.edges[graph.vertices[vertex].best_edge];
       },
       [](const Edge&) {}, [&](std::uint32_t word) { words.push_back(word); });
 }
@@ -100,10 +100,9 @@ KBestExtractor::VertexState& KBestExtractor::touch(std::uint32_t vertex) {
   state.seen.clear();
   state.seen_many.clear();
   state.has_pending = state.exhausted = false;
-  state.order = 0;
-  const Vertex& source = graph_->vertices[vertex];
-  for (std::uint32_t edge = source.first_edge; edge < source.first_edge + source.edge_count; ++edge)
-    state.heap.push_back({graph_->edges[edge].score, edge, state.order++, {0, 0}});
+  state.order = static_cast<std::uint32_t>(graph_->edges.size());  // ties: edges in the order they were found
+  for (std::uint32_t edge = graph_->vertices[vertex].last_edge; edge != kNoEdge; edge = graph_->edges[edge].previous)
+    state.heap.push_back({graph_->edges[edge].score, edge, edge, {0, 0}});
   std::make_heap(state.heap.begin(), state.heap.end());
   return state;
 }

@@ -202,16 +202,18 @@ template <class Scorer>
 void Search<Scorer>::finish_goal() {
   Tails tails = find(at(0, length_), problem_->goal);
   if (tails.size() == 0) throw InputError("", "no rules lead to a translation of the whole sentence");
-  Vertex goal{0, static_cast<std::uint32_t>(graph_->edges.size()), 0};
+  Vertex goal{0, kNoEdge, kNoEdge};
   for (std::uint32_t tail = tails.begin; tail < tails.end; ++tail) {
     float lm_score = scorer_.finish(cubes_.state(tail));
     double score = graph_->vertices[tail].score + scorer_.weight() * lm_score;
-    graph_->edges.push_back({score, {tail, 0}, kNoRule, lm_score, 1});
+    std::uint32_t edge = static_cast<std::uint32_t>(graph_->edges.size());
+    graph_->edges.push_back({score, {tail, 0}, kNoRule, lm_score, 1, goal.last_edge});
+    if (score > goal.score || goal.last_edge == kNoEdge) {
+      goal.score = score;
+      goal.best_edge = edge;
+    }
+    goal.last_edge = edge;
   }
-  goal.edge_count = static_cast<std::uint32_t>(graph_->edges.size()) - goal.first_edge;
-  auto first = graph_->edges.begin() + goal.first_edge;
-  std::stable_sort(first, graph_->edges.end(), [](const Edge& a, const Edge& b) { return a.score > b.score; });
-  goal.score = first->score;
   graph_->goal = static_cast<std::uint32_t>(graph_->vertices.size());
   graph_->vertices.push_back(goal);
 }
