@@ -1,0 +1,10 @@
+SUMMARY = "x"
+EXAMPLE = ""
+
+
+def add_arguments(p):
+    pass
+
+
+def run(a):
+    pass
