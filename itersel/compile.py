@@ -1,7 +1,7 @@
 """Compilation: sentences, references, task labels and grammars become the bytes of shards.
 
-In: a `Corpus` and a source of grammars, either files or, without writing any, the extraction index. Out: one shard for a
-list of sentence numbers. The bytes, and the content key that stands for all they are made from, do not depend on other
+In: a `Corpus` and a source of grammars: files or, without writing any, the extraction index. Out: one shard for a list
+of sentence numbers. The bytes, and the content key that stands for all they are made from, do not depend on other
 shards: a process, a map task or a resumed run makes the same ones.
 """
 

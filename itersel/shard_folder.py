@@ -192,7 +192,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_folder(folder: str | os.PathLike[str]) -> list[ShardRecord]:
-    """The records of a complete folder; a shard that is missing, truncated or altered is an InputError with its name."""
+    """The records of a complete folder; a missing, truncated or altered shard is an InputError with its name."""
     folder = Path(folder)
     records = [ShardRecord(**entry) for entry in read_manifest(folder)["shards"]]
     for record in records:
