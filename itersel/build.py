@@ -22,7 +22,7 @@ from itersel.language_model import LanguageModel
 from itersel.layout import Layout, shuffled
 from itersel.links import check_links, format_links, read_links
 from itersel.lm import Settings, estimate, write_arpa
-from itersel.outputs import atomic_group
+from itersel.outputs import atomic_group, exclusive
 from itersel.progress import Progress, track
 from itersel.shard_folder import MANIFEST, check_folder, describe_inputs, read_manifest, write_shards
 from itersel.stages import Stage, StageResult, run_stage
@@ -31,8 +31,9 @@ from itersel.text import Bitext, Cleaning, Limits, Pair, Summary, clean_side, pr
 
 def build(config: BuildConfig) -> Iterator[StageResult]:
     """Run all stages in order, yielding each one's result."""
-    for stage in stages(config):
-        yield run_stage(stage, config.work)
+    with exclusive(config.work):
+        for stage in stages(config):
+            yield run_stage(stage, config.work)
 
 
 def stages(config: BuildConfig) -> Iterator[Stage]:

@@ -23,6 +23,7 @@ from itersel.compile import ShardCompiler
 from itersel.errors import InputError, ResourceError
 from itersel.files import atomic_write, read_bytes
 from itersel.layout import Assignment, Layout
+from itersel.outputs import exclusive
 from itersel.shard import Shard
 from itersel.workers import ordered_map
 
@@ -144,7 +145,18 @@ def write_shards(
     `inputs` (see `describe_inputs`) goes into the manifest. `runner` makes the missing shards instead of `jobs`
     processes: it must call `write_shard` for each, somewhere, and hand over the records.
     """
-    folder = Path(folder)
+    with exclusive(folder):
+        yield from _complete(compiler, layout, Path(folder), jobs, inputs or {}, runner)
+
+
+def _complete(
+    compiler: ShardCompiler,
+    layout: Layout,
+    folder: Path,
+    jobs: int,
+    inputs: dict[str, object],
+    runner: Runner | None,
+) -> Iterator[Outcome]:
     plan = plan_shards(compiler, layout)
     known = _known_records(folder)
     kept: dict[str, ShardRecord] = {}
@@ -160,7 +172,7 @@ def write_shards(
         else:
             trouble[name] = wrong
     missing = [planned for planned in plan if planned.assignment.name not in kept]
-    manifest = _manifest(compiler, layout, inputs or {}, [kept[p.assignment.name] for p in plan] if not missing else [])
+    manifest = _manifest(compiler, layout, inputs, [kept[p.assignment.name] for p in plan] if not missing else [])
     if missing or _read_json(folder / MANIFEST) != manifest:
         _clear(folder, kept)
     for record in kept.values():
@@ -174,7 +186,7 @@ def write_shards(
         kept[record.name] = record
         yield Outcome(record, made=True, trouble=trouble.get(record.name))
     records = [kept[planned.assignment.name] for planned in plan]
-    _write_json(folder / MANIFEST, _manifest(compiler, layout, inputs or {}, records))
+    _write_json(folder / MANIFEST, _manifest(compiler, layout, inputs, records))
     for record in records:
         (folder / f"{record.name}.json").unlink(missing_ok=True)
 

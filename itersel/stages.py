@@ -61,6 +61,9 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
     if record is not None and record.get("key") == key and _holds(stage, record, work):
         return StageResult(stage.name, record["what"], record["bytes"], time.monotonic() - begun, skipped=True)
     path.unlink(missing_ok=True)
+    for output in [path, *stage.outputs]:
+        for torn in output.parent.glob(f".{output.name}.*"):  # left by a run that was killed
+            torn.unlink(missing_ok=True)
     what = stage.make()
     size = sum(output.stat().st_size for output in stage.outputs) + (stage.bytes_of() if stage.bytes_of else 0)
     seconds = time.monotonic() - begun

@@ -29,7 +29,7 @@ EXAMPLE = """\
   itersel shard --sentences dev.sgm --references dev.en.0 dev.en.1 --layout sequential --output shards/dev
   itersel shard --sentences train.de --references train.en --tasks train.topic --layout tasks \\
       --index model/index --folds 10 --output shards/topics --runner local"""
-RUNNERS = ("none", "inline", "local", "hadoop")
+RUNNERS = ("none", "inline", "local")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

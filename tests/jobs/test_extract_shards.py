@@ -23,7 +23,8 @@ def corpus(tmp_path_factory) -> Path:
     """Lines of the sample corpus, aligned position by position, which is enough to have rules."""
     folder = tmp_path_factory.mktemp("corpus")
     columns = {
-        name: (ROOT / "data" / "sample" / f"train.{name}").read_text().splitlines()[:40] for name in ("de", "en", "domain")
+        name: (ROOT / "data" / "sample" / f"train.{name}").read_text().splitlines()[:40]
+        for name in ("de", "en", "domain")
     }
     for name, lines in columns.items():
         (folder / name).write_text("\n".join(lines) + "\n")
@@ -39,7 +40,17 @@ def corpus(tmp_path_factory) -> Path:
 def shard(folder: Path, *options: str) -> int:
     files = {name: str(folder / name) for name in ("de", "en", "domain", "index")}
     arguments = ["--sentences", files["de"], "--references", files["en"], files["de"], "--tasks", files["domain"]]
-    arguments += ["--index", files["index"], "--layout", "tasks", "--size", "8", "--leave-one-out", "--max-samples", "50"]
+    arguments += [
+        "--index",
+        files["index"],
+        "--layout",
+        "tasks",
+        "--size",
+        "8",
+        "--leave-one-out",
+        "--max-samples",
+        "50",
+    ]
     return main(["shard", *arguments, *options])
 
 

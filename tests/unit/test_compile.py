@@ -165,7 +165,9 @@ def test_grammar_files_give_the_shards_of_the_index(corpus_files, form):
     else:
         corpus = Corpus.read(grammars / "input.sgm", [corpus_files / "e"], places=GrammarPlaces())
     from_files = ShardCompiler(corpus, FileGrammars())
-    from_index = ShardCompiler(Corpus.read(corpus_files / "f", [corpus_files / "e"]), IndexGrammars(corpus_files / "index"))
+    from_index = ShardCompiler(
+        Corpus.read(corpus_files / "f", [corpus_files / "e"]), IndexGrammars(corpus_files / "index")
+    )
     assert from_files.compile([3, 1, 4]) == from_index.compile([3, 1, 4])
     before = from_files.key([3])
     (grammars / "grammar.3.gz").write_bytes(gzip.compress(b"", mtime=0))
@@ -315,7 +317,9 @@ def test_plans_travel_as_lines_and_are_checked(corpus_files):
         made.key([99])
 
 
-@pytest.mark.parametrize(("keep", "message"), [([0, 0, 1, 2, 3], "0000.itsh twice"), ([0, 2, 3], "not make shard.0001")])
+@pytest.mark.parametrize(
+    ("keep", "message"), [([0, 0, 1, 2, 3], "0000.itsh twice"), ([0, 2, 3], "not make shard.0001")]
+)
 def test_doubled_and_missing_shards_of_a_job(corpus_files, keep, message):
     made = compiler(corpus_files)
     folder = corpus_files / "out"
