@@ -57,11 +57,14 @@ class Layout:
         """The shards of `count` sentences; `tasks` has a label for each, and is read by the layout `tasks` only."""
         if not count:
             raise ConfigError("there are no sentences to put into shards")
-        groups: list[tuple[str, list[int]]] = []
+        groups: list[tuple[str, list[int]]]
         if self.kind == "tasks":
             if len(tasks) != count or not all(tasks):
                 raise ConfigError("the layout `tasks` needs a task label for every sentence")
-            groups = [(label, [i for i in range(count) if tasks[i] == label]) for label in sorted(set(tasks))]
+            by_label: dict[str, list[int]] = {label: [] for label in sorted(set(tasks))}
+            for number, label in enumerate(tasks):
+                by_label[label].append(number)
+            groups = list(by_label.items())
         else:
             groups = [("", shuffled(count, self.seed) if self.kind == "random" else list(range(count)))]
         pieces = [(label, piece) for label, numbers in groups for piece in even_pieces(numbers, self._parts(numbers))]

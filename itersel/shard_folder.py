@@ -206,7 +206,10 @@ def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
 def check_folder(folder: str | os.PathLike[str]) -> list[ShardRecord]:
     """The records of a complete folder; a missing, truncated or altered shard is an InputError with its name."""
     folder = Path(folder)
-    records = [ShardRecord(**entry) for entry in read_manifest(folder)["shards"]]
+    try:
+        records = [ShardRecord(**entry) for entry in read_manifest(folder)["shards"]]
+    except (KeyError, TypeError):
+        raise InputError("not a manifest of shards", where=folder / MANIFEST, hint="Make the shards again.") from None
     for record in records:
         wrong = record.check(folder)
         if wrong is not None:

@@ -82,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if (args.output is None) == (args.plan is None):
         raise ConfigError("the output is not clear", hint="Give --output, or --plan alone.")
+    if "-" in (args.sentences, *args.references, args.tasks):
+        raise ConfigError("standard input cannot be read twice", hint="Write it to a file first.")
     layout = Layout(args.layout, args.size, args.shards, args.seed)
     options = ShardOptions(args.features, args.pass_through, args.goal, args.nonterminal)
     rules = rule_options(args)

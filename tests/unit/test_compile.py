@@ -346,6 +346,7 @@ def test_options_are_checked(corpus_files, capsys):
             ShardOptions(**options)
     assert command(corpus_files, "--features", "colour") == 2
     assert "unknown feature group 'colour'" in capsys.readouterr().err
+    assert command(corpus_files, "--tasks", "-") == 2
     assert command(corpus_files, "--plan", str(corpus_files / "plan")) == 2
 
 
@@ -354,6 +355,10 @@ def test_a_manifest_that_is_none(tmp_path):
         (tmp_path / "manifest.json").write_bytes(content)
         with pytest.raises(InputError, match=r"manifest\.json: not a manifest"):
             read_manifest(tmp_path)
+    for content in (b'{"format": 1}', b'{"format": 1, "shards": [{}]}'):
+        (tmp_path / "manifest.json").write_bytes(content)
+        with pytest.raises(InputError, match=r"manifest\.json: not a manifest"):
+            check_folder(tmp_path)
 
 
 def test_manifest_is_json_with_a_line_for_each_shard(corpus_files):
