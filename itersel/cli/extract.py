@@ -22,7 +22,6 @@ EXAMPLE = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    defaults = ExtractOptions()
     bitext = parser.add_argument_group("training bitext (plain or gzip), to build the index")
     bitext.add_argument("--source", metavar="FILE", help="tokenised source sentences, one a line")
     bitext.add_argument("--target", metavar="FILE", help="their translations")
@@ -31,7 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sentences", metavar="FILE", help="tokenised sentences to extract for")
     parser.add_argument("--output", metavar="DIR", help="folder of the grammars")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="worker processes (default 1)")
-    rules = parser.add_argument_group("rules")
+    add_rule_arguments(parser.add_argument_group("rules"))
+
+
+def add_rule_arguments(rules: argparse._ArgumentGroup) -> None:
+    """The options of ExtractOptions, for every verb that extracts."""
+    defaults = ExtractOptions()
     for name, text in (
         ("max-span", "words a rule may cover"),
         ("max-symbols", "words and non-terminals of a source side"),
@@ -51,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> None:
-    options = ExtractOptions(
+def rule_options(args: argparse.Namespace) -> ExtractOptions:
+    return ExtractOptions(
         max_span=args.max_span,
         max_symbols=args.max_symbols,
         max_nonterminals=args.max_nonterminals,
@@ -62,6 +66,10 @@ def run(args: argparse.Namespace) -> None:
         leave_one_out=args.leave_one_out,
         folds=args.folds,
     )
+
+
+def run(args: argparse.Namespace) -> None:
+    options = rule_options(args)
     if (args.sentences is None) != (args.output is None):
         raise ConfigError("--sentences and --output belong together")
     bitext = (args.source, args.target, args.alignment)

@@ -3,11 +3,13 @@
 import errno
 import os
 import subprocess
+import threading
+import time
 
 import pytest
 
 from itersel.errors import InputError
-from itersel.outputs import atomic_group
+from itersel.outputs import atomic_group, exclusive
 
 
 def test_all_appear(tmp_path):
@@ -102,3 +104,26 @@ def test_a_really_full_disk(small_disk):
             for stream in streams:
                 stream.write(b"x" * 1024)
     assert os.listdir(small_disk) == []
+
+
+def test_a_folder_is_held_by_one(tmp_path, capfd):
+    order = []
+    started = threading.Event()
+
+    def second():
+        started.set()
+        with exclusive(tmp_path / "a" / "b"):
+            order.append("second")
+
+    with exclusive(tmp_path / "a" / "b"):
+        thread = threading.Thread(target=second)
+        thread.start()
+        started.wait()
+        time.sleep(0.1)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]
+    assert "another process is at work here" in capfd.readouterr().err
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"), exclusive(tmp_path / "file"):
+        pass

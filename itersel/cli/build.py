@@ -1,0 +1,39 @@
+"""Build everything that training needs from parallel text: clean text, alignment, language model, index and shards.
+
+All options are in one YAML file (conf/multi30k.yaml, conf/sample.yaml). The same command again skips what is current,
+judged by the content of inputs and options, and goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from itersel.build import build, language_model_path, shards_path
+from itersel.build_config import TRAIN, load_config
+from itersel.stages import table
+
+SUMMARY = "go from parallel text to shards by one configuration file"
+EXAMPLE = """\
+  itersel build conf/sample.yaml
+  itersel build conf/multi30k.yaml --set jobs=4 --set work=/data/m30k --set shards.features=dense"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("configuration", metavar="CONFIG.yaml")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SECTION.KEY=VALUE",
+        help="override an option; paths are relative to the current folder (may be given several times)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    config = load_config(args.configuration, args.set)
+    results = list(build(config))
+    print(table(results))
+    names = ([TRAIN] if config.train.shards else []) + [*config.train.held_out, *config.sets]
+    print(f"\nlanguage model: {language_model_path(config)}")
+    for name in names:
+        print(f"shards of {name}: {shards_path(config, name)}")

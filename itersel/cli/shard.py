@@ -1,0 +1,132 @@
+"""Compile sentences, references and grammars into shards, the units of training and tuning.
+
+Rules come from an index (itersel extract makes one) without grammar files in between, or from files: --grammars, or
+<seg grammar="…"> lines. Writes shard.0000.itsh … and manifest.json. The same command again keeps whole shards of equal
+content and makes the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from itersel.cli.extract import add_rule_arguments, rule_options
+from itersel.compile import Corpus, FileGrammars, GrammarSource, IndexGrammars, ShardCompiler, ShardOptions
+from itersel.decode import PASS_THROUGH
+from itersel.errors import ConfigError
+from itersel.files import atomic_write
+from itersel.layout import DEFAULT_SIZE, KINDS, Layout
+from itersel.progress import Progress
+from itersel.sentences import GrammarPlaces
+from itersel.shard_folder import PlannedShard, ShardRecord, describe_inputs, plan_shards, write_shards
+
+SUMMARY = "compile sentences and grammars into shards"
+EXAMPLE = """\
+  itersel shard --sentences train.de --references train.en --index model/index --leave-one-out \\
+      --size 1000 --output shards/train --jobs 4
+  itersel shard --sentences dev.sgm --references dev.en.0 dev.en.1 --layout sequential --output shards/dev
+  itersel shard --sentences train.de --references train.en --tasks train.topic --layout tasks \\
+      --index model/index --folds 10 --output shards/topics --runner local"""
+RUNNERS = ("none", "inline", "local")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    options, layout = ShardOptions(), Layout()
+    inputs = parser.add_argument_group("input (plain or gzip)")
+    inputs.add_argument("--sentences", required=True, metavar="FILE", help="tokenised sentences, or <seg> lines")
+    inputs.add_argument("--references", nargs="+", default=[], metavar="FILE", help="translations, line by line")
+    inputs.add_argument("--tasks", metavar="FILE", help="a task label for each sentence")
+    grammars = inputs.add_mutually_exclusive_group()
+    grammars.add_argument("--index", metavar="FILE", help="extract the rules from this index")
+    grammars.add_argument("--grammars", metavar="DIR", help="holds grammar.N or grammar.N.gz for line N, from 0")
+    grammars.add_argument(
+        "--grammar-root", metavar="DIR", help="grammars in <seg> lines are below it (default: the input's folder)"
+    )
+    outputs = parser.add_argument_group("output")
+    outputs.add_argument("--output", metavar="DIR", help="folder of the shards")
+    outputs.add_argument(
+        "--plan", metavar="FILE", help="write only the plan, the input of jobs/extract_shards.py, and no shard"
+    )
+    shape = parser.add_argument_group("shards")
+    shape.add_argument("--layout", choices=KINDS, default=layout.kind, help="(default: %(default)s)")
+    number = shape.add_mutually_exclusive_group()
+    number.add_argument("--size", type=int, metavar="N", help=f"most sentences in one (default: {DEFAULT_SIZE})")
+    number.add_argument("--shards", type=int, metavar="N", help="number of shards")
+    shape.add_argument("--seed", type=int, default=layout.seed, help="of the random layout (default: %(default)s)")
+    shape.add_argument(
+        "--features",
+        default=options.features,
+        metavar="GROUPS",
+        help="dense, all, or some of id,ng,shape (default: %(default)s)",
+    )
+    shape.add_argument(
+        "--pass-through",
+        choices=PASS_THROUGH,
+        default=options.pass_through,
+        help="words that may be copied (default: %(default)s)",
+    )
+    shape.add_argument("--goal", default=options.goal, metavar="LABEL", help="of a sentence (default: %(default)s)")
+    shape.add_argument(
+        "--nonterminal", default=options.nonterminal, metavar="LABEL", help="joined by glue (default: %(default)s)"
+    )
+    work = parser.add_argument_group("work")
+    work.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+    work.add_argument(
+        "--runner", choices=RUNNERS, default="none", help="run as a map-reduce job on this engine (needs --index)"
+    )
+    add_rule_arguments(parser.add_argument_group("rules, with --index"))
+
+
+def run(args: argparse.Namespace) -> None:
+    if (args.output is None) == (args.plan is None):
+        raise ConfigError("the output is not clear", hint="Give --output, or --plan alone.")
+    if "-" in (args.sentences, *args.references, args.tasks):
+        raise ConfigError("standard input cannot be read twice", hint="Write it to a file first.")
+    layout = Layout(args.layout, args.size, args.shards, args.seed)
+    options = ShardOptions(args.features, args.pass_through, args.goal, args.nonterminal)
+    rules = rule_options(args)
+    grammars: GrammarSource
+    if args.index is not None:
+        places, grammars = None, IndexGrammars(args.index, rules)
+    else:
+        if args.runner != "none":
+            raise ConfigError("a map-reduce job extracts rules from an index", hint="Give --index.")
+        folder, root = (None if path is None else Path(path) for path in (args.grammars, args.grammar_root))
+        places, grammars = GrammarPlaces(folder=folder, root=root), FileGrammars()
+    corpus = Corpus.read(args.sentences, args.references, args.tasks, places=places)
+    compiler = ShardCompiler(corpus, grammars, options)
+    if args.plan is not None:
+        with atomic_write(args.plan) as stream:
+            stream.writelines(planned.to_line().encode() + b"\n" for planned in plan_shards(compiler, layout))
+        return
+    tasks = [] if args.tasks is None else [args.tasks]
+    inputs = describe_inputs({"sentences": [args.sentences], "references": args.references, "tasks": tasks})
+
+    def launch(missing: Sequence[PlannedShard]) -> Iterable[ShardRecord]:
+        from itersel.launch import extract_shards  # mrjob is needed here only
+
+        return extract_shards(
+            missing,
+            args.output,
+            index=args.index,
+            sentences=args.sentences,
+            references=args.references,
+            tasks=args.tasks,
+            rules=rules,
+            options=options,
+            runner=args.runner,
+        )
+
+    runner = None if args.runner == "none" else launch
+    made = kept = size = 0
+    with Progress("shard", len(corpus)) as progress:
+        for outcome in write_shards(compiler, layout, args.output, jobs=args.jobs, inputs=inputs, runner=runner):
+            if outcome.trouble is not None:
+                name = Path(args.output) / outcome.record.name
+                print(f"shard: warning: {name}: {outcome.trouble}; it was made again", file=sys.stderr)
+            made, kept = made + outcome.made, kept + (not outcome.made)
+            size += outcome.record.bytes
+            progress.advance(len(outcome.record.sentences), note=f"{made + kept:,} shards")
+    print(f"shard: {len(corpus):,} sentences, {made:,} shards made, {kept:,} kept, {size:,} bytes")

@@ -1,0 +1,133 @@
+"""Stages of a build: a piece of work with inputs, options and outputs, skipped while its record holds.
+
+A record, `stages/NAME.json`, keeps the key (SHA-256 of the inputs' content, the options and the stage's version) and
+the outputs' sizes and hashes. Time stamps play no part. A record is removed before its stage runs and written when the
+stage is complete, so that a run that was killed goes on with the stage it was in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from itersel.errors import InputError
+from itersel.files import atomic_write
+
+FORMAT = 1
+FOLDER = "stages"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage. `make` writes the outputs, each atomically, and says in a few words what it made.
+
+    `bytes_of` are further files that count into the size shown; `check` raises InputError if they are damaged.
+    """
+
+    name: str
+    inputs: Mapping[str, Path]
+    options: Mapping[str, object]
+    outputs: Sequence[Path]
+    make: Callable[[], str]
+    check: Callable[[], object] | None = None
+    bytes_of: Callable[[], int] | None = None
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What became of a stage."""
+
+    name: str
+    what: str
+    bytes: int
+    seconds: float
+    skipped: bool
+
+
+def run_stage(stage: Stage, work: Path) -> StageResult:
+    """Run the stage unless its record, inputs, options and outputs agree."""
+    begun = time.monotonic()
+    path = work / FOLDER / f"{stage.name}.json"
+    inputs = {role: file_hash(file) for role, file in stage.inputs.items()}
+    key = _key(stage, inputs)
+    record = _read(path)
+    if record is not None and record.get("key") == key and _holds(stage, record, work):
+        return StageResult(stage.name, record["what"], record["bytes"], time.monotonic() - begun, skipped=True)
+    path.unlink(missing_ok=True)
+    for output in [path, *stage.outputs]:
+        for torn in output.parent.glob(f".{output.name}.*"):  # left by a run that was killed
+            torn.unlink(missing_ok=True)
+    what = stage.make()
+    size = sum(output.stat().st_size for output in stage.outputs) + (stage.bytes_of() if stage.bytes_of else 0)
+    seconds = time.monotonic() - begun
+    document = {
+        "format": FORMAT,
+        "stage": stage.name,
+        "key": key,
+        "inputs": inputs,
+        "options": stage.options,
+        "outputs": {os.path.relpath(output, work): file_hash(output) for output in stage.outputs},
+        "what": what,
+        "bytes": size,
+        "seconds": round(seconds, 3),
+    }
+    with atomic_write(path) as stream:
+        stream.write((json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+    return StageResult(stage.name, what, size, seconds, skipped=False)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of the file as it is on disk."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", where=path) from None
+
+
+def table(results: Iterable[StageResult]) -> str:
+    """The results for people."""
+    rows = [("stage", "what", "bytes", "seconds", "")]
+    rows += [
+        (one.name, one.what, f"{one.bytes:,}", f"{one.seconds:.1f}", "skipped" if one.skipped else "done")
+        for one in results
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    return "\n".join(
+        f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]}".rstrip()
+        for row in rows
+    )
+
+
+def _key(stage: Stage, inputs: Mapping[str, str]) -> str:
+    content = {"format": FORMAT, "stage": stage.name, "inputs": inputs, "options": stage.options}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        record = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) and record.get("format") == FORMAT else None
+
+
+def _holds(stage: Stage, record: Mapping[str, Any], work: Path) -> bool:
+    """Whether the outputs are the recorded ones; what is wrong with them is said on standard error."""
+    try:
+        for output in stage.outputs:
+            if file_hash(output) != record["outputs"].get(os.path.relpath(output, work)):
+                raise InputError("the content is not the one that was written", where=output)
+        if stage.check is not None:
+            stage.check()
+    except InputError as error:
+        print(f"{stage.name}: warning: {error.where}: {error.message}; the stage runs again", file=sys.stderr)
+        return False
+    return True

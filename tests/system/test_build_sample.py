@@ -1,0 +1,122 @@
+"""`itersel build` on the sample corpus, as a user runs it: skipping, rerunning, and being killed at any moment."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from itersel.shard_folder import check_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+# A small effort and few rules: the stages are the same.
+FAST = ["align.effort=0.1", "extract.max_samples=10", "extract.max_symbols=3", "shards.features=dense"]
+STAGES = ["prepare.train", "prepare.dev", "prepare.test", "align", "lm", "index"]
+STAGES += ["shard.train", "shard.devtest", "shard.dev", "shard.test"]
+
+
+def command(configuration: Path, work: Path, *more: str) -> list[str]:
+    overrides = [f"work={work}", *FAST, *more]
+    build = [sys.executable, "-m", "itersel", "build", str(configuration)]
+    return build + [part for override in overrides for part in ("--set", override)]
+
+
+def run(configuration: Path, work: Path, *more: str) -> dict[str, str]:
+    """Build; what the table says of each stage."""
+    done = subprocess.run(command(configuration, work, *more), cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.split("\n\n")[0].splitlines()[1:]
+    return {line.split()[0]: line.split()[-1] for line in lines}
+
+
+def files(work: Path) -> dict[str, bytes]:
+    """All files but the stages' records, which have times in them."""
+    paths = [path for path in sorted(work.rglob("*")) if path.is_file() and path.parent.name != "stages"]
+    return {str(path.relative_to(work)): path.read_bytes() for path in paths}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    work = tmp_path_factory.mktemp("built") / "work"
+    assert run(ROOT / "conf" / "sample.yaml", work) == dict.fromkeys(STAGES, "done")
+    return work
+
+
+def test_a_second_run_skips_everything(built):
+    before = files(built)
+    assert run(ROOT / "conf" / "sample.yaml", built) == dict.fromkeys(STAGES, "skipped")
+    assert files(built) == before
+    assert [len(record.sentences) for record in check_folder(built / "shards" / "train")] == [140] * 4
+    assert (built / "text" / "dev.source").read_text().islower()
+
+
+def test_time_stamps_and_content(built, tmp_path):
+    """The corpus, configuration and results moved elsewhere are still current; then one file changes."""
+    shutil.copytree(ROOT / "data" / "sample", tmp_path / "data" / "sample")
+    (tmp_path / "conf").mkdir()
+    configuration, work = tmp_path / "conf" / "sample.yaml", tmp_path / "work"
+    shutil.copy(ROOT / "conf" / "sample.yaml", configuration)
+    shutil.copytree(built, work)
+    for path in tmp_path.rglob("*"):
+        os.utime(path)
+    assert run(configuration, work) == dict.fromkeys(STAGES, "skipped")
+    path = tmp_path / "data" / "sample" / "dev.en"
+    path.write_text(path.read_text().replace("garden", "park"))
+    again = {name for name, state in run(configuration, work).items() if state == "done"}
+    assert again == {"prepare.dev", "shard.dev"}
+    assert "park" in (work / "text" / "dev.reference.0").read_text()
+    again = {name for name, state in run(configuration, work, "lm.order=4").items() if state == "done"}
+    assert again == {"lm"}
+
+
+def test_workers_of_a_killed_run_are_waited_for(built, tmp_path):
+    work = tmp_path / "work"
+    arguments = command(ROOT / "conf" / "sample.yaml", work, "jobs=2")
+    process = subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.DEVNULL)
+    while not in_stage("shard.train")(work) and process.poll() is None:
+        time.sleep(0.002)
+    time.sleep(0.3)
+    process.kill()  # not its workers, which are in the middle of their shards
+    process.wait()
+    run(ROOT / "conf" / "sample.yaml", work)
+    assert files(work) == files(built)
+
+
+def in_stage(name: str) -> Callable[[Path], bool]:
+    """When the stage before this one is complete."""
+    before = STAGES[STAGES.index(name) - 1]
+    return lambda work: (work / "stages" / f"{before}.json").exists()
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        lambda work: work.exists(),
+        in_stage("align"),
+        in_stage("shard.train"),
+        lambda work: any(work.glob("shards/train/.shard.*.tmp")) or (work / "shards/train/shard.0000.itsh").exists(),
+        lambda work: (work / "shards/train/shard.0002.itsh").exists(),
+        in_stage("shard.test"),
+    ],
+    ids=["start", "align", "shards", "first shard", "third shard", "last stage"],
+)
+def test_killed_and_started_again(built, tmp_path, moment):
+    work = tmp_path / "work"
+    arguments = command(ROOT / "conf" / "sample.yaml", work, "jobs=1")
+    process = subprocess.Popen(arguments, cwd=ROOT, start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 120
+        while not moment(work) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    run(ROOT / "conf" / "sample.yaml", work)
+    assert files(work) == files(built)
+    assert set(run(ROOT / "conf" / "sample.yaml", work).values()) == {"skipped"}
