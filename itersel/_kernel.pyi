@@ -1,6 +1,6 @@
 """Type stubs of the native kernel."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import final
 
 import numpy as np
@@ -189,3 +189,33 @@ class GrammarExtractor:
         cache_bytes: int,
     ) -> None: ...
     def extract(self, sentence: str, modulus: int = 0, remainder: int = 0, where: str = "") -> bytes: ...
+
+# train: an epoch over a shard (bindings_train.cc)
+
+@final
+class EpochOptions:
+    def __init__(
+        self,
+        *,
+        span_limit: int,
+        pop_limit: int,
+        k: int,
+        unique: bool,
+        metric: str,
+        order: int,
+        learn: LearnOptions,
+        leave_out: list[str],
+        shuffle: bool,
+        seed: int,
+        number: int,
+    ) -> None: ...
+
+def run_epoch(
+    shard: Shard,
+    language_model: LanguageModel | None,
+    options: EpochOptions,
+    hashes: npt.NDArray[np.uint64],
+    values: npt.NDArray[np.float64],
+    progress: Callable[[int], object] | None = None,
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64], bytes, dict[str, float], dict[str, float]]: ...
+def epoch_order(sentences: int, options: EpochOptions) -> list[int]: ...

@@ -32,4 +32,5 @@ PYBIND11_MODULE(_kernel, module) {
   itersel::bind_shard(module);
   itersel::bind_learn(module);
   itersel::bind_extract(module);
+  itersel::bind_train(module);
 }

@@ -11,5 +11,6 @@ void bind_decode(pybind11::module_& module);
 void bind_shard(pybind11::module_& module);
 void bind_learn(pybind11::module_& module);
 void bind_extract(pybind11::module_& module);
+void bind_train(pybind11::module_& module);
 
 }  // namespace itersel

@@ -44,16 +44,20 @@ Learner::Learner(std::vector<double>* weights, const LearnOptions& options, std:
 }
 
 void Learner::learn(const KBestList& list, const std::vector<double>& values, std::uint64_t sentence) {
+  make_pairs(values, options_.pairs, sentence, &pairs_);
+  learn(list, values, pairs_);
+}
+
+void Learner::learn(const KBestList& list, const std::vector<double>& values, const std::vector<Pair>& pairs) {
   if (values.size() != list.size())
     throw InputError("", "the list has " + std::to_string(list.size()) + " hypotheses but there are " +
                              std::to_string(values.size()) + " metric values");
   changed_.clear();
-  make_pairs(values, options_.pairs, sentence, &pairs_);
   compact(list);
 
   const double eta = rate(options_, ++lists_seen_);
   const double margin = options_.rule == UpdateRule::kMarginPerceptron ? options_.margin : 0;
-  for (const Pair& pair : pairs_) {
+  for (const Pair& pair : pairs) {
     const double score = difference_score(pair);
     const bool rank_error = score <= 0;
     statistics_.rank_errors += rank_error;
@@ -75,7 +79,7 @@ void Learner::learn(const KBestList& list, const std::vector<double>& values, st
   ++statistics_.lists;
   statistics_.hypotheses += list.size();
   for (const Hypothesis& hypothesis : list) statistics_.features += hypothesis.features.size();
-  statistics_.pairs += pairs_.size();
+  statistics_.pairs += pairs.size();
   if (list.empty()) return;
   statistics_.best_metric += values[0];
   statistics_.best_score += list[0].score;

@@ -59,6 +59,8 @@ class Learner {
 
   // One list. `values` are its metric values; `sentence` names the list for sampled pairs.
   void learn(const KBestList& list, const std::vector<double>& values, std::uint64_t sentence = 0);
+  // The same with pairs that were made before; options.pairs has no effect.
+  void learn(const KBestList& list, const std::vector<double>& values, const std::vector<Pair>& pairs);
 
   const LearnStatistics& statistics() const { return statistics_; }
   // The features the last list's updates touched, ascending.

@@ -14,7 +14,6 @@ ShardDecoder::ShardDecoder(std::shared_ptr<const Shard> shard, std::shared_ptr<c
   for (std::uint32_t word = 0; word < words.size(); ++word) lm_words_[word] = model_->index(words[word]);
 }
 
-// False for an empty sentence.
 bool ShardDecoder::search(std::uint32_t sentence) {
   shard_->pose(sentence, index_, problem_);
   if (problem_.words.empty()) return false;
@@ -29,12 +28,17 @@ void ShardDecoder::translate(std::uint32_t sentence, std::vector<std::uint32_t>&
   if (search(sentence)) KBestExtractor::best_words(workspace_->graph, problem_, words);
 }
 
-void ShardDecoder::kbest(std::uint32_t sentence, std::uint32_t k, bool unique, KBestList& list) {
+void ShardDecoder::extract(std::uint32_t k, bool unique, KBestList& list) {
   list.clear();
-  if (search(sentence))
+  if (!problem_.words.empty())
     workspace_->extractor.extract(workspace_->graph, problem_, k, unique, list);
   else if (k > 0)
     list.emplace_back();
+}
+
+void ShardDecoder::kbest(std::uint32_t sentence, std::uint32_t k, bool unique, KBestList& list) {
+  search(sentence);
+  extract(k, unique, list);
 }
 
 }  // namespace itersel

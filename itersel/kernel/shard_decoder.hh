@@ -24,9 +24,11 @@ class ShardDecoder {
   void translate(std::uint32_t sentence, std::vector<std::uint32_t>& words);
   void kbest(std::uint32_t sentence, std::uint32_t k, bool unique, KBestList& list);
 
- private:
+  // The two halves of kbest: build the hypergraph (false for an empty sentence), and read the list off the last one.
   bool search(std::uint32_t sentence);
+  void extract(std::uint32_t k, bool unique, KBestList& list);
 
+ private:
   std::shared_ptr<const Shard> shard_;
   std::shared_ptr<const LanguageModel> model_;
   std::unique_ptr<Workspace> workspace_;

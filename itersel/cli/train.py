@@ -1,0 +1,75 @@
+"""Train weights on shards: sgd, mix_sgd, iter_mix_sgd or iter_sel_sgd.
+
+Reads a commented YAML configuration (conf/train.yaml shows all keys with their defaults); options here override it.
+Everything goes into the --output directory. The same command again continues where an interrupted run stopped, and the
+result is the same to the last bit, with any number of jobs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from itersel.config import assign, build, override, read_yaml
+from itersel.drive import train
+from itersel.plan import PLANS
+from itersel.train_config import RUNNERS, TrainConfig
+
+SUMMARY = "train weights on shards"
+EXAMPLE = """\
+  itersel train conf/train.yaml --output run
+  itersel train --shards 'shards/*.shard' --devtest dev.shard --lm lm.bin --output run --jobs 4
+  itersel train conf/train.yaml --output margin --set epoch.learn.rule=margin_perceptron --set selection.norm=l1"""
+
+FLAGS = {
+    "shards": "shards",
+    "devtest": "devtest",
+    "lm": "language_model",
+    "start": "start",
+    "algorithm": "algorithm",
+    "epochs": "epochs",
+    "top": "selection.top",
+    "eta": "epoch.learn.eta",
+    "metric": "epoch.metric",
+    "k": "epoch.k",
+    "runner": "run.runner",
+    "jobs": "run.jobs",
+    "reducers": "run.reducers",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("configuration", nargs="?", metavar="FILE", help="YAML (default: all defaults)")
+    parser.add_argument("--output", required=True, metavar="DIR", help="the run's directory")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="any key, such as epoch.learn.l1=0.001"
+    )
+    data = parser.add_argument_group("data")
+    data.add_argument("--shards", nargs="+", metavar="FILE", help="files or patterns to train on")
+    data.add_argument("--devtest", nargs="+", metavar="FILE", help="shards that decide which epoch is best")
+    data.add_argument("--lm", metavar="FILE", help="ARPA or KenLM binary file")
+    data.add_argument("--start", metavar="FILE", help="weights to start from")
+    learning = parser.add_argument_group("learning")
+    learning.add_argument("--algorithm", choices=PLANS)
+    learning.add_argument("--epochs", type=int, metavar="T")
+    learning.add_argument("--top", type=int, metavar="K", help="features that survive an epoch")
+    learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")
+    learning.add_argument("--metric", metavar="NAME")
+    learning.add_argument("-k", type=int, metavar="N", help="length of the lists")
+    work = parser.add_argument_group("work (no influence on the result)")
+    work.add_argument("--runner", choices=RUNNERS)
+    work.add_argument("--jobs", type=int, metavar="N", help="processes")
+    work.add_argument("--reducers", type=int, metavar="N", help="ranges of features")
+
+
+def run(args: argparse.Namespace) -> None:
+    values = {} if args.configuration is None else read_yaml(args.configuration)
+    values = override(values, args.set)
+    for flag, key in FLAGS.items():
+        if getattr(args, flag) is not None:
+            values = assign(values, key, getattr(args, flag))
+    config = build(TrainConfig, values, args.configuration)
+    weights = train(
+        config, args.output, warn=lambda text: print(f"itersel train: warning: {text}", file=sys.stderr, flush=True)
+    )
+    print(weights)

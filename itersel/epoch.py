@@ -1,0 +1,110 @@
+"""One epoch over one shard, what a map task runs: decode each sentence, compare its k-best list with the references,
+update the weights (ACL 2012 §4, the inner loop of algorithms 1 to 4).
+
+All of it happens in the kernel, without Python's lock. Weights come in and go out as vectors of 64-bit feature ids;
+features of the start weights that the shard does not know are carried through unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from itersel import _kernel
+from itersel.decode import DecoderOptions
+from itersel.errors import ConfigError, InputError
+from itersel.language_model import LanguageModel
+from itersel.learn import LearnConfig
+from itersel.metrics import KERNEL_METRICS, ORDER
+from itersel.shard import Shard
+from itersel.vectors import Vector
+
+STAGES = ("decode", "kbest", "metric", "pairs", "update")
+
+
+@dataclass(frozen=True)
+class EpochConfig:
+    """How a shard's sentences are decoded, scored and learned from."""
+
+    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    """Limits of the search. Which words may be copied is fixed when the shard is made."""
+    k: int = 100
+    """Length of the k-best lists."""
+    unique: bool = True
+    """Only the best derivation of each target string."""
+    metric: str = "fixed_stupid_bleu"
+    order: int = ORDER
+    """Longest n-gram of the metric."""
+    learn: LearnConfig = field(default_factory=LearnConfig)
+    leave_out: tuple[str, ...] = ()
+    """Features the model does not have, although the decoder counts them: they are never learned, their weight is 0.
+    `("WordPenalty",)` gives the model that cdec has without its WordPenalty feature function."""
+    shuffle: bool = False
+    """Take the sentences in a seeded order, another one in each epoch, instead of the shard's."""
+    seed: int = 0
+    """Of the order."""
+
+    def __post_init__(self) -> None:
+        if self.metric not in KERNEL_METRICS:
+            raise ConfigError(f"metric is {self.metric!r}", hint=f"Metrics to train with: {', '.join(KERNEL_METRICS)}.")
+        if not 2 <= self.k <= 1_000_000:
+            raise ConfigError(f"k is {self.k}", hint="Give the length of the k-best lists, from 2 to 1,000,000.")
+        if not 0 <= self.seed < 2**64:
+            raise ConfigError(f"seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
+        self.options(0)  # the kernel checks the rest
+
+    def options(self, number: int) -> _kernel.EpochOptions:
+        """The same for the kernel; `number` is the epoch's, from 0."""
+        return _kernel.EpochOptions(
+            span_limit=self.decoder.span_limit,
+            pop_limit=self.decoder.pop_limit,
+            k=self.k,
+            unique=self.unique,
+            metric=self.metric,
+            order=self.order,
+            learn=self.learn.options(),
+            leave_out=list(self.leave_out),
+            shuffle=self.shuffle,
+            seed=self.seed,
+            number=number,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EpochResult:
+    """What a shard hands over."""
+
+    weights: Vector
+    names: list[str]
+    """Of the shard's features among the weights, in the order of their ids."""
+    statistics: dict[str, float]
+    """Sums over the sentences: lists, hypotheses, features, pairs, rank_errors, margin_violations, updates,
+    best_metric, best_score; and nonzero, the number of weights."""
+    seconds: dict[str, float]
+    """Processor time of each of STAGES."""
+
+
+def run_epoch(
+    shard: Shard,
+    start: Vector | None = None,
+    language_model: LanguageModel | None = None,
+    config: EpochConfig | None = None,
+    *,
+    number: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> EpochResult:
+    """Train on the shard once, from the start weights (none: all 0).
+
+    `number` is the epoch's, from 0: it chooses the order of the sentences and the sampled pairs, and continues the
+    schedule of the learning rate. `progress` is called with the number of sentences done, at most ten times a second;
+    what it raises ends the epoch. An InputError names the shard.
+    """
+    config, start = config or EpochConfig(), start or Vector.of([], [])
+    model = None if language_model is None else language_model.native
+    try:
+        ids, values, names, statistics, seconds = _kernel.run_epoch(
+            shard.native, model, config.options(number), start.ids, start.values, progress
+        )
+    except InputError as error:
+        raise InputError(error.message, where=error.where or shard.path, hint=error.hint) from None
+    return EpochResult(Vector(ids, values), names.decode().split("\n")[:-1], statistics, seconds)

@@ -1,0 +1,180 @@
+#include "epoch.hh"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "error.hh"
+#include "hash.hh"
+#include "random.hh"
+
+namespace itersel {
+namespace {
+
+double thread_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Adds up the time between calls.
+class StopWatch {
+ public:
+  void lap(double& stage) {
+    const double now = thread_seconds();
+    stage += now - last_;
+    last_ = now;
+  }
+
+ private:
+  double last_ = thread_seconds();
+};
+
+void check_start(const HashedWeights& start) {
+  if (start.hashes.size() != start.values.size()) throw InputError("", "start weights: not as many hashes as values");
+  for (std::size_t i = 0; i < start.hashes.size(); ++i) {
+    if (i > 0 && start.hashes[i - 1] >= start.hashes[i])
+      throw InputError("", "start weights: the feature hashes do not ascend");
+    if (!std::isfinite(start.values[i])) throw InputError("", "start weights: a value is not a finite number");
+  }
+}
+
+// The shard's feature numbers by hash, and the way between dense and hashed weights.
+class FeatureMap {
+ public:
+  explicit FeatureMap(const Shard& shard) : features_(shard.lexicon().features) {
+    entries_.reserve(features_.size());
+    for (std::uint32_t id = 0; id < features_.size(); ++id) entries_.push_back({feature_hash(features_[id]), id});
+    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.hash < b.hash; });
+    for (std::size_t i = 1; i < entries_.size(); ++i)
+      if (entries_[i - 1].hash == entries_[i].hash)
+        throw InputError("", "the features " + quoted(entries_[i - 1].id) + " and " + quoted(entries_[i].id) +
+                                 " have the same 64-bit id; rename one of them");
+  }
+
+  std::string quoted(std::uint32_t id) const { return "'" + std::string(features_[id]) + "'"; }
+
+  void spread(const HashedWeights& start, std::vector<double>& dense) const {
+    std::size_t at = 0;
+    for (const Entry& entry : entries_) {
+      while (at < start.hashes.size() && start.hashes[at] < entry.hash) ++at;
+      if (at < start.hashes.size() && start.hashes[at] == entry.hash) dense[entry.id] = start.values[at];
+    }
+  }
+
+  // Both sides are sorted, so this is a merge.
+  void collect(const HashedWeights& start, const std::vector<double>& dense, EpochResult& result) const {
+    std::size_t at = 0;
+    auto add = [&](std::uint64_t hash, double value) {
+      if (value == 0) return;
+      result.weights.hashes.push_back(hash);
+      result.weights.values.push_back(value);
+    };
+    for (const Entry& entry : entries_) {
+      for (; at < start.hashes.size() && start.hashes[at] < entry.hash; ++at) add(start.hashes[at], start.values[at]);
+      if (at < start.hashes.size() && start.hashes[at] == entry.hash) ++at;
+      if (dense[entry.id] != 0) result.features.push_back(entry.id);
+      add(entry.hash, dense[entry.id]);
+    }
+    for (; at < start.hashes.size(); ++at) add(start.hashes[at], start.values[at]);
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t hash;
+    std::uint32_t id;
+  };
+  const StringTable& features_;
+  std::vector<Entry> entries_;
+};
+
+std::vector<std::uint32_t> left_out(const Shard& shard, const EpochOptions& options, const HashedWeights& start) {
+  const StringTable& features = shard.lexicon().features;
+  std::vector<std::uint32_t> ids;
+  for (const std::string& name : options.leave_out) {
+    const auto known = std::lower_bound(start.hashes.begin(), start.hashes.end(), feature_hash(name));
+    if (known != start.hashes.end() && *known == feature_hash(name))
+      throw InputError("", "the feature '" + name + "' is to be left out, but there is a start weight for it");
+    for (std::uint32_t id = 0; id < features.size(); ++id)
+      if (features[id] == name) ids.push_back(id);
+  }
+  return ids;
+}
+
+void drop_features(const std::vector<std::uint32_t>& ids, KBestList& list) {
+  if (ids.empty()) return;
+  for (Hypothesis& hypothesis : list) {
+    auto& features = hypothesis.features;
+    const auto dropped = [&](const FeatureValue& x) {
+      return std::find(ids.begin(), ids.end(), x.feature) != ids.end();
+    };
+    features.erase(std::remove_if(features.begin(), features.end(), dropped), features.end());
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptions& options) {
+  std::vector<std::uint32_t> order(sentences);
+  std::iota(order.begin(), order.end(), 0u);
+  if (!options.shuffle) return order;
+  const std::uint64_t seed = random_bits(options.seed, options.number);
+  for (std::uint32_t left = sentences; left > 1; --left)
+    std::swap(order[left - 1], order[random_below(seed, left, left)]);
+  return order;
+}
+
+EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
+                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress) {
+  check_start(start);
+  if (shard->size() == 0) throw InputError("", "the shard has no sentences");
+  if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
+  const FeatureMap map(*shard);
+  const std::vector<std::uint32_t> unseen = left_out(*shard, options, start);
+  const StringTable& words = shard->lexicon().words;
+
+  ShardDecoder decoder(shard, model, options.search);
+  map.spread(start, decoder.weights);
+  Learner learner(&decoder.weights, options.learn, options.number * shard->size());
+  PairOptions pair_options = options.learn.pairs;
+  pair_options.seed = random_bits(pair_options.seed, options.number);
+
+  EpochResult result;
+  StageSeconds& seconds = result.seconds;
+  KBestList list;
+  std::vector<Pair> pairs;
+  std::uint32_t done = 0;
+  for (const std::uint32_t sentence : epoch_order(shard->size(), options)) {
+    const auto fail = [&](const std::string& message) {
+      throw InputError("", "sentence " + std::string(shard->id(sentence)) + ": " + message);
+    };
+    std::vector<std::vector<std::uint32_t>> references = shard->references(sentence);
+    if (references.empty()) fail("it has no reference to learn from");
+    StopWatch watch;
+    decoder.search(sentence);
+    watch.lap(seconds.decode);
+    decoder.extract(options.k, options.unique, list);
+    drop_features(unseen, list);
+    watch.lap(seconds.kbest);
+    if (!list.empty() && !std::isfinite(list[0].score)) fail("the best translation's score is not a finite number");
+    SentenceMetric metric(options.metric, std::move(references), options.order,
+                          [&](std::uint32_t id) { return words[id]; });
+    const std::vector<double> values = metric.values(list);
+    watch.lap(seconds.metric);
+    make_pairs(values, pair_options, feature_hash(shard->id(sentence)), &pairs);
+    watch.lap(seconds.pairs);
+    learner.learn(list, values, pairs);
+    for (const std::uint32_t feature : learner.changed())
+      if (!std::isfinite(decoder.weights[feature]))
+        fail("the weight of " + map.quoted(feature) + " became infinite; use a smaller learning rate");
+    watch.lap(seconds.update);
+    if (progress) progress(++done);
+  }
+  map.collect(start, decoder.weights, result);
+  result.statistics = learner.statistics();
+  return result;
+}
+
+}  // namespace itersel

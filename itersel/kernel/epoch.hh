@@ -1,0 +1,66 @@
+// One epoch over one shard, what a map task runs: for each sentence decode, list, score, pair, update.
+//
+// Weights are dense by the shard's feature numbers inside, and sorted (feature hash, value) arrays outside. Features of
+// the start weights that the shard does not know are carried through unchanged.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "language_model.hh"
+#include "learn.hh"
+#include "metrics.hh"
+#include "shard.hh"
+#include "shard_decoder.hh"
+
+namespace itersel {
+
+struct EpochOptions {
+  SearchOptions search;
+  std::uint32_t k = 100;
+  bool unique = true;  // one hypothesis for each target string
+  Metric metric = Metric::kFixedStupidBleu;
+  int order = 4;  // longest n-gram of the metric
+  LearnOptions learn;
+  // Features that the model does not have: the learner never sees them, and their weight is 0.
+  std::vector<std::string> leave_out;
+  // A seeded order instead of the shard's; the epoch's number (from 0) chooses the order and the sampled pairs, and
+  // continues a learning-rate schedule.
+  bool shuffle = false;
+  std::uint64_t seed = 0;
+  std::uint64_t number = 0;
+};
+
+// Hashes strictly ascending, values finite.
+struct HashedWeights {
+  std::vector<std::uint64_t> hashes;
+  std::vector<double> values;
+};
+
+// Processor seconds of each stage.
+struct StageSeconds {
+  double decode = 0, kbest = 0, metric = 0, pairs = 0, update = 0;
+};
+
+struct EpochResult {
+  HashedWeights weights;                // without zeros
+  std::vector<std::uint32_t> features;  // the shard's features among them, ascending by hash
+  LearnStatistics statistics;
+  StageSeconds seconds;
+};
+
+// Called after every sentence with the number done.
+using EpochProgress = std::function<void(std::uint32_t)>;
+
+// Anything that is not finite, a sentence without reference and an empty shard are InputErrors. Neither the model nor
+// the callback may be changed meanwhile; the model may be null.
+EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
+                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress = {});
+
+// The order in which an epoch takes a shard's sentences.
+std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptions& options);
+
+}  // namespace itersel

@@ -1,0 +1,117 @@
+"""The configuration of a training run (conf/train.yaml), and its identity: what the result depends on."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from itersel.epoch import EpochConfig
+from itersel.errors import ConfigError, InputError
+from itersel.mix import Selection
+from itersel.plan import plan_of_name
+from itersel.shard import Shard
+
+RUNNERS = ("inline", "local")
+RESULT_FREE = ("epochs", "run")
+"""Keys that a run may be resumed with another value of."""
+PATHS = ("shards", "devtest", "language_model", "start")
+"""Keys that enter the identity by content, not by name."""
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Where the work is done. Has no influence on the result."""
+
+    runner: str = "local"
+    """inline: in this process; local: in processes of this machine."""
+    jobs: int = 1
+    """local: number of processes."""
+    reducers: int = 1
+    """Ranges of feature ids that are mixed one by one."""
+
+    def __post_init__(self) -> None:
+        if self.runner not in RUNNERS:
+            raise ConfigError(f"run.runner is {self.runner!r}", hint=f"Choose one of {', '.join(RUNNERS)}.")
+        for key in ("jobs", "reducers"):
+            if not 1 <= getattr(self, key) <= 100_000:
+                raise ConfigError(f"run.{key} is {getattr(self, key)}", hint="Give a number of at least 1.")
+
+    @property
+    def processes(self) -> int:
+        return self.jobs if self.runner == "local" else 1
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything a run needs to know."""
+
+    shards: tuple[str, ...] = ()
+    """Shard files or patterns such as shards/*.shard, in shard order; the matches of a pattern are sorted by name."""
+    devtest: tuple[str, ...] = ()
+    """Shards that are translated after every epoch; the epoch of the best corpus BLEU is chosen."""
+    language_model: str | None = None
+    start: str | None = None
+    """Weight file to start from; none: all weights 0."""
+    algorithm: str = "iter_sel_sgd"
+    epochs: int = 10
+    epoch: EpochConfig = field(default_factory=EpochConfig)
+    selection: Selection = field(default_factory=lambda: Selection(top=100_000))
+    """Of iter_sel_sgd."""
+    run: RunConfig = field(default_factory=RunConfig)
+
+    def __post_init__(self) -> None:
+        plan_of_name(self.algorithm)
+        if not 1 <= self.epochs <= 999:
+            raise ConfigError(f"epochs is {self.epochs}", hint="Give a number from 1 to 999.")
+        if self.epoch.decoder.pass_through != "unknown":
+            raise ConfigError(
+                "epoch.decoder.pass_through has no effect here", hint="Which words may be copied is up to the shards."
+            )
+
+
+def expand(patterns: Sequence[str], key: str) -> list[str]:
+    """The files that the patterns name; one that matches nothing is an error."""
+    found: list[str] = []
+    for pattern in patterns:
+        matches = [pattern] if os.path.exists(pattern) else sorted(glob.glob(pattern))
+        if not matches:
+            raise InputError(f"{key}: no such file", where=pattern)
+        found += matches
+    for path in found:
+        if found.count(path) > 1:
+            raise ConfigError(f"{key}: {path} is named twice")
+    return found
+
+
+def file_checksum(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of the bytes, in hexadecimal."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", where=path) from None
+
+
+def identity(config: TrainConfig, shards: Sequence[Shard], devtest: Sequence[Shard]) -> dict[str, Any]:
+    """What the result is a function of, as flat keys; data by checksum, so that files may move."""
+    values = asdict(config)
+    for key in (*RESULT_FREE, *PATHS):
+        del values[key]
+    made = dict(_flat(values))
+    made["language_model"] = None if config.language_model is None else file_checksum(config.language_model)
+    made["start"] = None if config.start is None else file_checksum(config.start)
+    for key, opened in (("shards", shards), ("devtest", devtest)):
+        made[f"{key}.count"] = len(opened)
+        for number, shard in enumerate(opened):
+            made[f"{key}.{number}"] = f"{shard.checksum:016x}"
+    return made
+
+
+def _flat(values: Any, prefix: str = "") -> list[tuple[str, Any]]:
+    if not isinstance(values, dict):
+        return [(prefix, list(values) if isinstance(values, tuple) else values)]
+    return [pair for key, value in values.items() for pair in _flat(value, f"{prefix}.{key}" if prefix else key)]

@@ -1,0 +1,45 @@
+"""An epoch sentence by sentence in Python: lists from the shard decoder at the current weights, then the oracles."""
+
+from itersel.features import Weights
+from itersel.shard import ShardDecoder
+from itersel.vectors import feature_id
+from oracles import learn, metrics, pairs
+
+
+def order(sentences, config, number):
+    numbers = list(range(sentences))
+    if config.shuffle:
+        stream = pairs.splitmix(config.seed, number)
+        for left in range(sentences, 1, -1):
+            other = (pairs.splitmix(stream, left) >> 32) * left >> 32
+            numbers[left - 1], numbers[other] = numbers[other], numbers[left - 1]
+    return numbers
+
+
+def pairs_of(values, config, number, sentence_id):
+    if config.kind == "all":
+        return pairs.all_pairs(values)
+    if config.kind == "multipartite":
+        return pairs.multipartite(values, config.share)
+    seed = pairs.splitmix(config.seed, number)
+    return pairs.pro(values, config.samples, config.threshold, config.keep, seed, feature_id(sentence_id))
+
+
+def run(shard, start, model, config, number=0):
+    """Named weights in and out, and (pairs, rank errors, margin violations, updates)."""
+    names = shard.feature_names()
+    numbers = {name: k for k, name in enumerate(names)}
+    w = {numbers[name]: value for name, value in start.items() if name in numbers}
+    counts = [0, 0, 0, 0]
+    for sentence in order(len(shard), config, number):
+        current = Weights({names[k]: value for k, value in w.items()})
+        found = ShardDecoder(shard, current, model, config.decoder).kbest(sentence, config.k, unique=config.unique)
+        references = [reference.split() for reference in shard.references(sentence)]
+        values = [metrics.value(config.metric, one.text.split(), references, config.order) for one in found]
+        chosen = pairs_of(values, config.learn.pairs, number, shard.id(sentence))
+        vectors = [{numbers[f]: x for f, x in one.features.items() if f not in config.leave_out} for one in found]
+        rule = config.learn
+        done = learn.learn(w, vectors, chosen, rule.rule, rule.margin, rule.eta, rule.l1, rule.batch)
+        counts = [a + b for a, b in zip(counts, (len(chosen), *done), strict=True)]
+    carried = {name: value for name, value in start.items() if name not in numbers}
+    return carried | {names[k]: value for k, value in w.items() if value != 0}, counts

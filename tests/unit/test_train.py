@@ -1,0 +1,308 @@
+"""Training runs: the four algorithms by hand, and the same bytes however the work is done."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from itersel.cli import main
+from itersel.drive import train
+from itersel.epoch import EpochConfig
+from itersel.errors import ConfigError, InputError
+from itersel.features import Weights
+from itersel.learn import LearnConfig
+from itersel.mix import Selection
+from itersel.pairs import PairConfig
+from itersel.shard import ShardWriter
+from itersel.train_config import RunConfig, TrainConfig
+
+# Sentence x: x̄ = a − b; sentence y: x̄ = b − 2a. All translations have one word, so no other feature differs.
+PLAIN = b"""\
+[X] ||| x ||| good ||| a=1
+[X] ||| x ||| bad ||| b=1
+[X] ||| y ||| fine ||| b=1
+[X] ||| y ||| poor ||| a=2
+"""
+# The same with c in the better ones: x̄ = a − b + c and b − 2a + c.
+BONUS = PLAIN.replace(b"good ||| a=1", b"good ||| a=1 c=1").replace(b"fine ||| b=1", b"fine ||| b=1 c=1")
+X, Y = ("x", "good"), ("y", "fine")
+STEP = EpochConfig(learn=LearnConfig(eta=1.0))
+
+
+def write_shard(path, sentences, grammar, **options):
+    writer = ShardWriter(**options)
+    for source, target in sentences:
+        writer.add(source, [target], grammar)
+    writer.write(path)
+    return str(path)
+
+
+def models(directory):
+    return [dict(Weights.read(path)) for path in sorted(Path(directory).glob("epoch-*/weights.txt.gz"))]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "grammar", "shards", "expected"),
+    [
+        # x: {a 1, b -1}; y: -3 ≤ 0, {a -1}. Then x: -1, {b -1}; y: -1, {a -2}. Mean of {a -1} and {a -2}.
+        ("sgd", PLAIN, [[X, Y]], [{"a": -1.0}, {"a": -1.5}]),
+        # The first shard as above; the second stays at {a -2, b 1}.
+        ("mix_sgd", PLAIN, [[X, Y], [Y]], [{"a": -1.5, "b": 0.5}, {"a": -1.75, "b": 0.5}]),
+        # {a 1, b -1} and {a -2, b 1}; then x: -0.5, {a 0.5, b -1}; y: 1, {a -0.5}.
+        ("iter_mix_sgd", PLAIN, [[X], [Y]], [{"a": -0.5}, {"b": -0.5}]),
+        # With c both shards are content with {a -0.5, c 1} …
+        ("iter_mix_sgd", BONUS, [[X], [Y]], [{"a": -0.5, "c": 1.0}, {"a": -0.5, "c": 1.0}]),
+        # … but the largest of √5, √2, √2 is a. Then {a 0.5, b -1, c 1} and {a -0.5}: b before c by name.
+        ("iter_sel_sgd", BONUS, [[X], [Y]], [{"a": -0.5}, {"b": -0.5}]),
+    ],
+)
+def test_by_hand(tmp_path, algorithm, grammar, shards, expected):
+    paths = [write_shard(tmp_path / f"{k}.shard", shard, grammar) for k, shard in enumerate(shards)]
+    config = TrainConfig(tuple(paths), algorithm=algorithm, epochs=2, epoch=STEP, selection=Selection(top=1))
+    final = train(config, tmp_path / "run", warn=lambda text: None)
+    assert models(tmp_path / "run") == expected
+    assert dict(Weights.read(final)) == expected[-1]
+
+
+WORDS = {
+    "das": ["the", "that"],
+    "haus": ["house", "home"],
+    "ist": ["is", "was"],
+    "klein": ["small", "little"],
+    "ein": ["a", "one"],
+    "hund": ["dog", "hound"],
+}
+GRAMMAR = "".join(
+    [
+        f"[X] ||| {source} ||| {target} ||| p={k}\n"
+        for source, targets in WORDS.items()
+        for k, target in enumerate(targets)
+    ]
+    + [f"[X] ||| [X,1] {source} ||| {targets[0]} [X,1] ||| q=1\n" for source, targets in WORDS.items()]
+).encode()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder, draw = tmp_path_factory.mktemp("data"), random.Random(5)
+    for name, count in {"0": 7, "1": 30, "2": 12, "3": 21, "dev": 10}.items():
+        sentences = []
+        for _ in range(count):
+            words = draw.choices(list(WORDS), k=draw.randint(3, 8))
+            sentences.append((" ".join(words), " ".join(draw.choice(WORDS[word]) for word in words)))
+        write_shard(folder / f"{name}.shard", sentences, GRAMMAR, groups=("id", "ng", "shape"))
+    Weights({"p": -0.01, "elsewhere": 0.5}).write(folder / "start.txt")
+    return folder
+
+
+def config_of(data, algorithm="iter_sel_sgd", **options):
+    shards = ("0",) if algorithm == "sgd" else ("0", "1", "2", "3")
+    values = {
+        "shards": tuple(str(data / f"{name}.shard") for name in shards),
+        "devtest": (str(data / "dev.shard"),),
+        "start": str(data / "start.txt"),
+        "algorithm": algorithm,
+        "epochs": 3,
+        "epoch": EpochConfig(k=20, learn=LearnConfig(eta=0.01)),
+        "selection": Selection(top=15),
+    }
+    return TrainConfig(**values | options)
+
+
+def content(directory):
+    """Bytes of all files whose content must not depend on how the work was done."""
+    directory = Path(directory)
+    free = {"run.json", "statistics.jsonl"}
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file() and not path.name.startswith(".") and path.name not in free and path.suffix != ".json"
+    } | {"manifest.json": (directory / "manifest.json").read_bytes()}
+
+
+@pytest.mark.parametrize("algorithm", ["sgd", "mix_sgd", "iter_mix_sgd", "iter_sel_sgd"])
+def test_same_bytes_by_all_ways(tmp_path, data, algorithm):
+    ways = {
+        "inline": RunConfig("inline"),
+        "one": RunConfig("local", jobs=1),
+        "two": RunConfig("local", jobs=2),
+        "three reducers": RunConfig("local", jobs=2, reducers=3),
+    }
+    results = {}
+    for name, run in ways.items():
+        train(config_of(data, algorithm, run=run), tmp_path / name, warn=lambda text: None)
+        results[name] = content(tmp_path / name)
+    assert all(result == results["inline"] for result in results.values())
+    manifest = json.loads(results["inline"]["manifest.json"])
+    scores = [entry["devtest_bleu"] for entry in manifest["epochs"]]
+    assert manifest["chosen"] == scores.index(max(scores)) + 1
+    assert all(any(name.startswith("R:") for name in model) for model in models(tmp_path / "inline"))
+
+
+def test_same_bytes_when_shards_finish_in_another_order(tmp_path, data, monkeypatch):
+    from itersel import drive
+
+    train(config_of(data), tmp_path / "plain", warn=lambda text: None)
+    original, draw = drive.ordered_map, random.Random(1)
+
+    def shuffled(function, items, jobs=1, **options):
+        items = list(items)
+        if items and isinstance(items[0], tuple):
+            draw.shuffle(items)
+        return original(function, items, jobs, **options)
+
+    monkeypatch.setattr(drive, "ordered_map", shuffled)
+    train(config_of(data), tmp_path / "shuffled", warn=lambda text: None)
+    assert content(tmp_path / "shuffled") == content(tmp_path / "plain")
+
+
+def test_finished_shards_are_not_done_again(tmp_path, data, monkeypatch):
+    from itersel import drive
+
+    done, original = [], drive.train_shard
+
+    def failing(task, *rest):
+        if len(done) == 6:
+            raise InterruptedError
+        done.append(task.output)
+        original(task, *rest)
+
+    monkeypatch.setattr(drive, "train_shard", failing)
+    with pytest.raises(InterruptedError):
+        train(config_of(data), tmp_path / "run", warn=lambda text: None)
+    monkeypatch.setattr(drive, "train_shard", lambda task, *rest: (done.append(task.output), original(task, *rest)))
+    train(config_of(data), tmp_path / "run", warn=lambda text: None)
+    assert len(done) == len(set(done)) == 12
+    lines = [json.loads(line) for line in (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()]
+    assert [(line["epoch"], line["shard"]) for line in lines] == [
+        (epoch, shard) for epoch in (1, 2, 3) for shard in (0, 1, 2, 3, None)
+    ]
+
+
+def command(data, output, algorithm, jobs):
+    shards = [str(data / f"{name}.shard") for name in "0123"]
+    return [
+        *(sys.executable, "-m", "itersel", "train", "--output", str(output), "--shards", *shards),
+        *("--devtest", str(data / "dev.shard"), "--start", str(data / "start.txt"), "--epochs", "12"),
+        *("--algorithm", algorithm, "--eta", "1e-2", "--top", "15", "--jobs", str(jobs), "--reducers", "2"),
+    ]
+
+
+@pytest.mark.parametrize("algorithm", ["mix_sgd", "iter_sel_sgd"])
+def test_killed_and_resumed_gives_the_same_bytes(tmp_path, data, algorithm):
+    whole = subprocess.run(command(data, tmp_path / "whole", algorithm, 1), capture_output=True, check=True)
+    assert whole.stdout.decode().strip() == str(tmp_path / "whole" / "weights.txt.gz")
+    run, draw, seen = tmp_path / "run", random.Random(3), set()
+    for _ in range(5):
+        before = len(list(run.rglob("*")))
+        process = subprocess.Popen(
+            command(data, run, algorithm, 2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 30  # it dies at work, not while it starts
+        while len(list(run.rglob("*"))) <= before and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+        time.sleep(draw.uniform(0, 0.7))
+        process.kill()
+        process.communicate()
+        manifest = run / "manifest.json"
+        seen.add(len(json.loads(manifest.read_text())["epochs"]) if manifest.exists() else 0)
+    assert min(seen) < 12, "no run was killed before its end"
+    process = subprocess.run(command(data, run, algorithm, 2), capture_output=True, check=True)
+    assert content(run) == content(tmp_path / "whole")
+
+
+def test_another_configuration_is_refused_with_the_difference(tmp_path, data):
+    train(config_of(data, epochs=1), tmp_path / "run", warn=lambda text: None)
+    other = config_of(data, epochs=1, epoch=EpochConfig(k=20, learn=LearnConfig(eta=0.5)))
+    with pytest.raises(ConfigError, match=r"epoch\.learn\.eta: 0\.01 there, 0\.5 now"):
+        train(other, tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"shards\.0"):
+        train(config_of(data, epochs=1, shards=config_of(data).shards[::-1]), tmp_path / "run")
+    train(config_of(data, epochs=3), tmp_path / "run", warn=lambda text: None)  # more epochs are welcome
+    train(config_of(data, epochs=3), tmp_path / "whole", warn=lambda text: None)
+    assert content(tmp_path / "run") == content(tmp_path / "whole")
+    with pytest.raises(ConfigError, match="has 3 epochs already"):
+        train(config_of(data, epochs=2), tmp_path / "run")
+    weights = tmp_path / "run" / "epoch-002" / "weights.vec"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
+    with pytest.raises(InputError, match="checksum is wrong"):
+        train(config_of(data, epochs=3), tmp_path / "run")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").touch()
+    with pytest.raises(ConfigError, match="not empty"):
+        train(config_of(data), tmp_path / "full")
+
+
+def test_two_runs_do_not_share_a_directory(tmp_path, data):
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import sys, time\nfrom itersel.run_directory import RunDirectory\n"
+         "with RunDirectory(sys.argv[1]).locked():\n print('locked', flush=True)\n time.sleep(60)", tmp_path / "run"],
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stdout.readline() == b"locked\n"
+        with pytest.raises(ConfigError, match="another run"):
+            train(config_of(data), tmp_path / "run")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_guard_rails(tmp_path, data):
+    empty = write_shard(tmp_path / "empty.shard", [], GRAMMAR)
+    with pytest.raises(InputError, match=r"empty\.shard: the shard has no sentences"):
+        train(config_of(data, shards=(empty,)), tmp_path / "1")
+    with pytest.raises(ConfigError, match="sgd trains on one shard, but there are 4"):
+        train(TrainConfig(config_of(data).shards, algorithm="sgd"), tmp_path / "2")
+    foreign = write_shard(tmp_path / "foreign.shard", [("das haus", "la casa")], GRAMMAR)
+    with pytest.raises(InputError, match="nothing can be learned"):
+        train(config_of(data, shards=(foreign,)), tmp_path / "3")
+    with pytest.raises(ConfigError, match="no shards"):
+        train(TrainConfig(), tmp_path / "4")
+    with pytest.raises(InputError, match="no such file"):
+        train(TrainConfig(("nowhere/*.shard",)), tmp_path / "5")
+    said = []
+    easy = write_shard(tmp_path / "easy.shard", [X], PLAIN)
+    train(TrainConfig((easy,), (easy,), epochs=2, epoch=STEP), tmp_path / "6", warn=said.append)
+    assert any("selection.top is 100000, but only 2" in text for text in said)
+    assert any(text.startswith("epoch 2: no update") for text in said)
+    with pytest.raises(InputError, match="smaller learning rate"):
+        train(config_of(data, epoch=EpochConfig(learn=LearnConfig(eta=1e308))), tmp_path / "7")
+
+
+def test_command_line_and_configuration(tmp_path, data, capsys):
+    root = Path(__file__).resolve().parents[2]
+    shard = str(data / "0.shard")
+    arguments = ["train", str(root / "conf" / "train.yaml"), "--output", str(tmp_path / "run"), "--shards", shard]
+    arguments += ["--epochs", "1", "--jobs", "2"]
+    assert main(arguments) == 0
+    assert main(["train", "--output", str(tmp_path / "run"), "--shards", shard, "--epochs", "1"]) == 0, "other defaults"
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["configuration"]["selection"]["top"] == 100_000
+    capsys.readouterr()
+    for wrong, message in {
+        "epoch.learn.eat=1": "unknown key 'epoch.learn.eat'\n  Known here: rule, margin, eta,",
+        "epoch.k=many": "epoch.k is 'many'\n  Give a whole number",
+        "epoch=3": "epoch must be a group",
+        "epoch.metric=blue": "metric is 'blue'",
+        "algorithm=sgdd": "Choose one of sgd, mix_sgd",
+        "epoch.decoder.pass_through=all": "up to the shards",
+        "epochs": "not an assignment",
+        "epoch.leave_out=[1]": "Give a list of texts",
+    }.items():
+        assert main([*arguments, "--set", wrong]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_settings_keep_the_other_defaults_of_their_group():
+    from itersel.config import build, override
+
+    made = build(TrainConfig, override({"epochs": 2}, ["selection.norm=l1", "epoch.learn.pairs.kind=all"]))
+    assert made == TrainConfig(
+        epochs=2,
+        selection=Selection("l1", top=100_000),
+        epoch=EpochConfig(learn=LearnConfig(pairs=PairConfig(kind="all"))),
+    )
