@@ -185,6 +185,5 @@ def test_three_epochs_improve_with_one_large_grammar(tmp_path, shared_data):
         result = run_epoch(shard, weights, model, number=number)
         weights = result.weights
         metric.append(result.statistics["best_metric"] / 50)
-    print(metric)
     assert metric[2] > metric[1] > metric[0]
     assert metric[2] > metric[0] + 0.05
