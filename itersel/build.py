@@ -21,7 +21,7 @@ from itersel.files import atomic_write, read_lines
 from itersel.language_model import LanguageModel
 from itersel.layout import Layout, shuffled
 from itersel.links import check_links, format_links, read_links
-from itersel.lm import Settings, estimate, write_arpa
+from itersel.lm import Fold, Settings, estimate, write_arpa
 from itersel.outputs import atomic_group, exclusive
 from itersel.progress import Progress, track
 from itersel.shard_folder import MANIFEST, check_folder, describe_inputs, read_manifest, write_shards
@@ -43,6 +43,9 @@ def stages(config: BuildConfig) -> Iterator[Stage]:
         yield _prepare_set(config, name, one)
     yield _align(config)
     yield _language_model(config)
+    if config.lm.given is None and not config.lm.text:  # the model must not know a fold's own targets either
+        for number in range(config.extract.folds):
+            yield _language_model(config, Fold(config.extract.folds, number))
     yield _index(config)
     if config.train.shards:
         layout = config.shards.train_layout(config.seed)
@@ -76,7 +79,10 @@ def alignment_path(config: BuildConfig) -> Path:
     return config.work / "model" / "alignment"
 
 
-def language_model_path(config: BuildConfig) -> Path:
+def language_model_path(config: BuildConfig, without: Fold | None = None) -> Path:
+    """The model of the whole training text, or the one that has not seen a fold of it."""
+    if without is not None:
+        return config.work / "model" / f"lm.without-fold.{without.number}.arpa.gz"
     return config.lm.given or config.work / "model" / "lm.arpa.gz"
 
 
@@ -234,8 +240,9 @@ def _select_links(bitext: Bitext, given: Path, config: BuildConfig) -> Iterator[
         yield AlignedPair(pair.number, source, target, links[line - 1])
 
 
-def _language_model(config: BuildConfig) -> Stage:
-    section, output = config.lm, language_model_path(config)
+def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
+    section, output = config.lm, language_model_path(config, without)
+    name = "lm" if without is None else f"lm.without-fold.{without.number}"
     if section.given is not None:
         return Stage("lm", {"given": section.given}, {}, [], lambda: f"order {LanguageModel(output).order}, given")
     texts: Sequence[Path] = section.text or [reference_path(config, TRAIN)]
@@ -248,14 +255,16 @@ def _language_model(config: BuildConfig) -> Stage:
 
     def make() -> str:
         with atomic_write(output) as stream:
-            model = estimate(track(lines(), "lm"), settings, source=texts[0])
+            model = estimate(track(lines(), name), settings, source=texts[0], without=without)
             for reason in model.fallbacks:
-                print(f"lm: warning: {reason}; using 0.5, 1 and 1.5", file=sys.stderr)
+                print(f"{name}: warning: {reason}; using 0.5, 1 and 1.5", file=sys.stderr)
             write_arpa(model, stream)
         return f"order {section.order}, {sum(map(len, model.tables)):,} n-grams of {model.tokens:,} words"
 
     options = {**asdict(settings), "cleaning": asdict(cleaning) if section.text else None}
-    return Stage("lm", {f"text.{i}": path for i, path in enumerate(texts)}, options, [output], make)
+    if without is not None:
+        options["without"] = asdict(without)
+    return Stage(name, {f"text.{i}": path for i, path in enumerate(texts)}, options, [output], make)
 
 
 def _index(config: BuildConfig) -> Stage:

@@ -11,9 +11,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from itersel.errors import InputError
+from itersel.errors import ConfigError, InputError
 from itersel.files import atomic_write, read_lines
-from itersel.lm import Model, Settings, estimate, read_vocabulary, write_arpa
+from itersel.lm import Fold, Model, Settings, estimate, read_vocabulary, write_arpa
 from itersel.progress import Progress, track
 
 SUMMARY = "estimate an n-gram language model"
@@ -21,6 +21,8 @@ EXAMPLE = """\
   itersel lm --text train.en.gz --order 3 --output lm.arpa.gz
   itersel lm --text mono.en.gz --order 5 --prune 0 0 1 --vocabulary-file train.en.gz --output lm.arpa.gz
 """
+
+FOLD_MARK = "{fold}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="drop n-grams that occur at most this often: one threshold for each order from 1, not"
         " decreasing, the last one for all remaining orders; 0 0 1 drops what occurs once from trigrams on"
         " (default: drop nothing)",
+    )
+    parser.add_argument(
+        "--folds",
+        type=int,
+        metavar="N",
+        help="write N models, each without one fold of the text (line i, from 0, is in fold i mod N, as for extract);"
+        " the output's name has {fold} where the fold's number goes",
     )
     vocabulary = parser.add_mutually_exclusive_group()
     vocabulary.add_argument(
@@ -66,11 +75,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     vocabulary = args.vocabulary if args.vocabulary_file is None else read_vocabulary(args.vocabulary_file)
     settings = Settings(args.order, tuple(args.prune), vocabulary, args.discount_fallback)
-    if Path(args.output).is_dir():
-        raise InputError("cannot write: it is a directory", where=args.output, hint="Name a file in it.")
+    if args.folds is None:
+        _write(args.text, args.output, settings, None)
+        return
+    if FOLD_MARK not in args.output or args.text == "-":
+        raise ConfigError(
+            f"--folds needs an output name with {FOLD_MARK}, and a text that can be read several times",
+            hint="For example --text train.en --folds 5 --output lm.{fold}.arpa.gz.",
+        )
+    for fold in [Fold(args.folds, number) for number in range(max(args.folds, 1))]:
+        _write(args.text, args.output.replace(FOLD_MARK, str(fold.number)), settings, fold)
+
+
+def _write(text: str, output: str, settings: Settings, without: Fold | None) -> None:
+    if Path(output).is_dir():
+        raise InputError("cannot write: it is a directory", where=output, hint="Name a file in it.")
     # The output is opened first, so that a place that cannot be written fails before the work, not after it.
-    with atomic_write(args.output) as stream:
-        model = estimate(track(read_lines(args.text), "reading"), settings, source=args.text)
+    with atomic_write(output) as stream:
+        model = estimate(track(read_lines(text), "reading"), settings, source=text, without=without)
         _report(model)
         with Progress("writing", sum(map(len, model.tables)), unit="n-grams") as progress:
             write_arpa(model, stream, progress=progress)

@@ -56,19 +56,33 @@ Decoder::Binding Decoder::bind(const std::shared_ptr<const Grammar>& grammar, co
   return binding;
 }
 
+// A sentence with everything its search needs, and the workspace that did the search.
+class Decoder::Searched {
+ public:
+  Searched(Decoder& decoder, const std::shared_ptr<const Grammar>& grammar, const std::vector<std::string_view>& words)
+      : sentence(*grammar, words, decoder.options_.pass_through),
+        workspace(decoder),
+        binding_(decoder.bind(grammar, sentence)) {
+    Problem& problem = sentence.problem();
+    problem.weights = binding_.weights.data();
+    problem.lm_words = decoder.model_ ? binding_.lm_words.data() : nullptr;
+    workspace->search(problem, binding_.weights[problem.features.language_model]);
+  }
+
+  Sentence sentence;
+  Borrowed workspace;
+
+ private:
+  Binding binding_;
+};
+
 std::string Decoder::translate(const std::shared_ptr<const Grammar>& grammar,
                                const std::vector<std::string_view>& words) {
   if (words.empty()) return "";
-  Sentence sentence(*grammar, words, options_.pass_through);
-  Binding binding = bind(grammar, sentence);
-  Problem& problem = sentence.problem();
-  problem.weights = binding.weights.data();
-  problem.lm_words = model_ ? binding.lm_words.data() : nullptr;
-  Borrowed workspace(*this);
-  workspace->search(problem, binding.weights[problem.features.language_model]);
+  Searched searched(*this, grammar, words);
   std::vector<std::uint32_t> target;
-  KBestExtractor::best_words(workspace->graph, problem, target);
-  return sentence.text(target);
+  KBestExtractor::best_words(searched.workspace->graph, searched.sentence.problem(), target);
+  return searched.sentence.text(target);
 }
 
 std::vector<Translation> Decoder::kbest(const std::shared_ptr<const Grammar>& grammar,
@@ -78,15 +92,10 @@ std::vector<Translation> Decoder::kbest(const std::shared_ptr<const Grammar>& gr
     if (k > 0) translations.emplace_back();
     return translations;
   }
-  Sentence sentence(*grammar, words, options_.pass_through);
-  Binding binding = bind(grammar, sentence);
-  Problem& problem = sentence.problem();
-  problem.weights = binding.weights.data();
-  problem.lm_words = model_ ? binding.lm_words.data() : nullptr;
-  Borrowed workspace(*this);
-  workspace->search(problem, binding.weights[problem.features.language_model]);
+  Searched searched(*this, grammar, words);
+  const Sentence& sentence = searched.sentence;
   KBestList list;
-  workspace->extractor.extract(workspace->graph, problem, k, unique, list);
+  searched.workspace->extractor.extract(searched.workspace->graph, searched.sentence.problem(), k, unique, list);
   for (const Hypothesis& hypothesis : list) {
     Translation translation{sentence.text(hypothesis.words), hypothesis.score, {}};
     for (const FeatureValue& feature : hypothesis.features)

@@ -48,6 +48,7 @@ class Decoder {
     std::vector<std::uint32_t> lm_words;
   };
   class Borrowed;
+  class Searched;
 
   Binding bind(const std::shared_ptr<const Grammar>& grammar, const Sentence& sentence);
   std::shared_ptr<const Binding> bind_grammar(const std::shared_ptr<const Grammar>& grammar);

@@ -9,7 +9,7 @@ writes.
 from __future__ import annotations
 
 from itersel.lm.arpa import write_arpa
-from itersel.lm.corpus import read_vocabulary
+from itersel.lm.corpus import Fold, read_vocabulary
 from itersel.lm.estimate import Model, Settings, Table, estimate
 
-__all__ = ["Model", "Settings", "Table", "estimate", "read_vocabulary", "write_arpa"]
+__all__ = ["Fold", "Model", "Settings", "Table", "estimate", "read_vocabulary", "write_arpa"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.errors import InputError
+from itersel.errors import ConfigError, InputError
 from itersel.files import read_lines
 
 UNKNOWN, BEGIN, END = 0, 1, 2
@@ -26,6 +26,23 @@ RESERVED_WORDS = (*SPECIAL_WORDS, "<UNK>")
 # KenLM's separators, no others: a no-break space or a form feed is part of a word.
 SEPARATORS = " \t\n\r\0"
 _TO_SPACE = str.maketrans(SEPARATORS, " " * len(SEPARATORS))
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Sentences i (from 0) with i mod `folds` = `number`, as `itersel.extract` cuts a corpus into folds."""
+
+    folds: int
+    number: int
+
+    def __post_init__(self) -> None:
+        if self.folds < 2 or not 0 <= self.number < self.folds:
+            raise ConfigError(
+                f"fold {self.number} of {self.folds}", hint="Give at least 2 folds; they are numbered from 0."
+            )
+
+    def __contains__(self, sentence: int) -> bool:
+        return sentence % self.folds == self.number
 
 
 @dataclass(frozen=True)
@@ -65,29 +82,34 @@ def encode(
     *,
     vocabulary: int | Collection[str] | None = None,
     source: str | os.PathLike[str] | None = None,
+    without: Fold | None = None,
 ) -> Corpus:
     """Number the words of all sentences.
 
     `vocabulary` keeps that many most frequent words (ties: earlier first occurrence), or the given words.
-    `source` names the file in errors; a sentence is then one of its lines, without gaps.
+    `source` names the file in errors; a sentence is then one of its lines, without gaps. The sentences of the fold
+    `without` are passed over, as if they were not there.
     """
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     for word in SPECIAL_WORDS:
         numbers[word]
-    buffer, starts = array("i"), array("q")
+    buffer, starts, lines = array("i"), array("q"), array("q")
     number_of = numbers.__getitem__
-    for sentence in sentences:
+    for line, sentence in enumerate(sentences):
+        if without is not None and line in without:
+            continue
+        lines.append(line + 1)
         starts.append(len(buffer))
         buffer.append(BEGIN)
         buffer.extend(map(number_of, split(sentence) if isinstance(sentence, str) else sentence))
         buffer.append(END)
     corpus = Corpus(list(numbers), np.frombuffer(buffer, np.int32), np.frombuffer(starts, np.int64))
-    _check(corpus, source)
+    _check(corpus, lines, source)
     return corpus if vocabulary is None else _limit(corpus, vocabulary)
 
 
-def _check(corpus: Corpus, source: str | os.PathLike[str] | None) -> None:
+def _check(corpus: Corpus, lines: Sequence[int], source: str | os.PathLike[str] | None) -> None:
     """Refuse a text without words, and words that would be misread in an ARPA file."""
     if len(corpus.words) == len(SPECIAL_WORDS) and len(corpus.tokens) == 2 * len(corpus.starts):
         raise InputError("the text has no words", where=source, hint="A language model needs at least one sentence.")
@@ -102,7 +124,7 @@ def _check(corpus: Corpus, source: str | os.PathLike[str] | None) -> None:
     if not found.any():
         return
     position = int(found.argmax())
-    sentence = int(np.searchsorted(corpus.starts, position, side="right"))
+    sentence = lines[int(np.searchsorted(corpus.starts, position, side="right")) - 1]
     word = corpus.words[corpus.tokens[position]]
     raise InputError(
         f"the word {word!r} is reserved" if word in RESERVED_WORDS else f"{word!r} is not a word",

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.errors import ConfigError, InputError
-from itersel.lm.corpus import SPECIAL_WORDS, encode
+from itersel.lm.corpus import SPECIAL_WORDS, Fold, encode
 from itersel.lm.counts import NGrams, adjust, count
 
 # The kernel's reader, KenLM, takes orders from 2 to the 6 it is compiled for.
@@ -118,15 +118,16 @@ def estimate(
     settings: Settings | None = None,
     *,
     source: str | os.PathLike[str] | None = None,
+    without: Fold | None = None,
 ) -> Model:
     """Estimate a model on sentences, each a line of words or a sequence of words, without sentence marks.
 
-    To leave a fold out, leave its sentences out of the iterable. `source` names the file in errors: give it
+    The sentences of the fold `without` are left out. `source` names the file in errors: give it
     only if sentence i is its line i. The result depends on the sentences and their order only. Memory: about
     140 bytes a token at order 5.
     """
     settings = settings or Settings()
-    corpus = encode(sentences, vocabulary=settings.vocabulary, source=source)
+    corpus = encode(sentences, vocabulary=settings.vocabulary, source=source, without=without)
     orders = count(corpus, settings.order)
     for grams in orders:
         if not len(grams):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from itersel.cli import main
 from itersel.errors import ConfigError, InputError
-from itersel.lm import Model, Settings, estimate, write_arpa
+from itersel.lm import Fold, Model, Settings, estimate, write_arpa
 from oracles import kneser_ney
 from oracles.arpa import Entries, parse_arpa
 
@@ -283,3 +283,31 @@ def test_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFix
     assert run("--text", text, "--output", tmp_path / output) == 2
     assert "cannot write" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [text]
+
+
+def test_a_fold_left_out_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    lines = [
+        f"{word} b {word} c{number % 4} d"
+        for number, word in enumerate(["a", "e", "f", "a", "g", "a", "h", "e", "a", "f"])
+    ]
+    text = tmp_path / "text"
+    text.write_text("\n".join(lines) + "\n")
+    assert main(["lm", "--text", str(text), "--order", "2", "--folds", "3", "--output", f"{tmp_path}/lm.{{fold}}"]) == 0
+    for fold in range(3):
+        rest = tmp_path / "rest"
+        rest.write_text("".join(line + "\n" for number, line in enumerate(lines) if number % 3 != fold))
+        assert main(["lm", "--text", str(rest), "--order", "2", "--output", str(tmp_path / "expected")]) == 0
+        assert (tmp_path / f"lm.{fold}").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+@pytest.mark.parametrize(("folds", "output"), [("3", "lm"), ("1", "lm.{fold}"), ("-2", "lm.{fold}")])
+def test_wrong_folds(tmp_path: Path, capsys: pytest.CaptureFixture[str], folds: str, output: str) -> None:
+    (tmp_path / "text").write_text("a b\n")
+    assert main(["lm", "--text", str(tmp_path / "text"), "--folds", folds, "--output", str(tmp_path / output)]) == 2
+    assert "fold" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+def test_a_line_is_named_by_its_number_in_the_whole_text() -> None:
+    with pytest.raises(InputError, match="text:4: "):
+        estimate(["a b", "a b", "a b", "a <s>"], source="text", without=Fold(2, 0))
