@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 
 sample: $(VENV)/ready
 	$(BIN)/itersel build conf/sample.yaml
+	$(BIN)/itersel train conf/sample-train.yaml --output work/sample/run
 
 test: $(VENV)/ready-to-test lint check sanitize
 
