@@ -16,12 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from itersel.compile import ShardOptions
+from itersel.config import assign, parse_assignment, read_yaml
 from itersel.errors import ConfigError
 from itersel.extract import ExtractOptions
-from itersel.files import read_utf8
 from itersel.layout import Layout
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -150,38 +148,14 @@ class _Here(str):
 
 def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> BuildConfig:
     """Read the file, then apply overrides `section.key=value`, the value in YAML."""
-    try:
-        document = yaml.safe_load(read_utf8(path))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = "" if mark is None else f":{mark.line + 1}"
-        problem = getattr(error, "problem", None) or "cannot be parsed"
-        raise ConfigError(f"not YAML: {problem}", where=f"{os.fspath(path)}{line}") from None
-    if not isinstance(document, dict):
-        raise ConfigError("not a mapping of sections", where=path, hint="See conf/sample.yaml for an example.")
-    for override in overrides:
-        _override(document, override)
+    document = read_yaml(path)
+    for assignment in overrides:
+        key, value = parse_assignment(assignment)
+        document = assign(document, key, _mark(value))
     try:
         return typing.cast(BuildConfig, _section(BuildConfig, document, "", Path(path).parent))
     except ConfigError as error:
         raise ConfigError(error.message, where=error.where or path, hint=error.hint) from None
-
-
-def _override(document: dict[str, Any], override: str) -> None:
-    name, equals, text = override.partition("=")
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        value = None
-        equals = ""
-    if not equals or not all(name.split(".")):
-        raise ConfigError(f"not an override: {override!r}", where="--set", hint="Write section.key=value.")
-    *sections, key = name.split(".")
-    for section in sections:
-        inner = document.get(section)
-        document[section] = dict(inner) if isinstance(inner, dict) else {}
-        document = document[section]
-    document[key] = _mark(value)
 
 
 def _mark(value: Any) -> Any:

@@ -26,11 +26,16 @@ def read_yaml(path: str | os.PathLike[str]) -> dict[str, Any]:
 def override(values: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
     """A copy with each `key=value` set; the key's parts are joined by dots, the value is YAML."""
     for assignment in assignments:
-        key, equals, text = assignment.partition("=")
-        if not equals or not key.strip():
-            raise ConfigError(f"not an assignment: {assignment!r}", hint="Write key=value, such as epoch.k=50.")
-        values = assign(values, key.strip(), _parse(text, assignment))
+        values = assign(values, *parse_assignment(assignment))
     return values
+
+
+def parse_assignment(assignment: str) -> tuple[str, Any]:
+    """The key, its parts joined by dots, and the value of `key=value`."""
+    key, equals, text = assignment.partition("=")
+    if not equals or not all(part.strip() for part in key.split(".")):
+        raise ConfigError(f"not an assignment: {assignment!r}", hint="Write key=value, such as section.key=50.")
+    return key.strip(), _parse(text, assignment)
 
 
 def assign(values: dict[str, Any], key: str, value: Any) -> dict[str, Any]:

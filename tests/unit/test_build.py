@@ -104,9 +104,9 @@ def test_overrides(folder):
         ("shards.features=colour", "unknown feature group 'colour'"),
         ("extract.folds=3", "exclude each other"),
         ("jobs=0", "jobs is 0"),
-        ("lm.order", "not an override: 'lm.order'"),
-        (".=3", "not an override"),
-        ("lm.order=[", "not an override"),
+        ("lm.order", "not an assignment: 'lm.order'"),
+        (".=3", "not an assignment"),
+        ("lm.order=[", "not YAML"),
     ],
 )
 def test_bad_options(folder, capsys, override, message):
@@ -116,7 +116,7 @@ def test_bad_options(folder, capsys, override, message):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("a: [", r"c.yaml:\d+: not YAML"), ("- 1", "not a mapping"), ("a: 1\n b: 2", "not YAML")]
+    ("text", "message"), [("a: [", r"c.yaml:\d+: not YAML"), ("- 1", "expected lines such as"), ("a: 1\n b: 2", "not YAML")]
 )
 def test_bad_files(folder, text, message):
     (folder / "c.yaml").write_text(text)
