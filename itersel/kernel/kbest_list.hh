@@ -7,7 +7,7 @@
 namespace itersel {
 
 struct FeatureValue {
-  std::uint32_t feature;  // index into the shard's (or session's) feature table
+  std::uint32_t feature;  // index into the shard's or sentence's feature table
   double value;
 };
 
