@@ -116,7 +116,7 @@ def test_bad_options(folder, capsys, override, message):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("a: [", r"c.yaml:\d+: not YAML"), ("- 1", "expected lines such as"), ("a: 1\n b: 2", "not YAML")]
+    ("text", "message"), [("a: [", r"c.yaml:\d+: not YAML"), ("- 1", "expected lines"), ("a: 1\n b: 2", "not YAML")]
 )
 def test_bad_files(folder, text, message):
     (folder / "c.yaml").write_text(text)
