@@ -20,7 +20,7 @@ from itersel.train_config import RUNNERS, TrainConfig
 SUMMARY = "train weights on shards"
 EXAMPLE = """\
   itersel train conf/train.yaml --output run
-  itersel train --shards 'shards/*.shard' --devtest dev.shard --lm lm.bin --output run --jobs 4
+  itersel train --shards 'shards/*.itsh' --devtest dev.itsh --lm lm.bin --output run --jobs 4
   itersel train conf/train.yaml --output margin --set epoch.learn.rule=margin_perceptron --set selection.norm=l1"""
 
 FLAGS = {

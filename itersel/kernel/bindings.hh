@@ -7,6 +7,11 @@
 
 namespace itersel {
 
+struct LearnStatistics;
+
+// The sums as Python knows them; `nonzero` is the number of non-zero weights at the end (bindings_learn.cc).
+pybind11::dict statistics_dict(const LearnStatistics& statistics, std::uint64_t nonzero);
+
 void bind_decode(pybind11::module_& module);
 void bind_shard(pybind11::module_& module);
 void bind_learn(pybind11::module_& module);

@@ -151,24 +151,25 @@ struct OwningLearner {
     learner.learn(list, metric, sentence);
   }
 
-  py::dict statistics() const {
-    const LearnStatistics& s = learner.statistics();
-    py::dict result;
-    result["lists"] = s.lists;
-    result["hypotheses"] = s.hypotheses;
-    result["features"] = s.features;
-    result["pairs"] = s.pairs;
-    result["rank_errors"] = s.rank_errors;
-    result["margin_violations"] = s.margin_violations;
-    result["updates"] = s.updates;
-    result["best_metric"] = s.best_metric;
-    result["best_score"] = s.best_score;
-    result["nonzero"] = learner.count_nonzero();
-    return result;
-  }
+  py::dict statistics() const { return statistics_dict(learner.statistics(), learner.count_nonzero()); }
 };
 
 }  // namespace
+
+py::dict statistics_dict(const LearnStatistics& s, std::uint64_t nonzero) {
+  py::dict made;
+  made["lists"] = s.lists;
+  made["hypotheses"] = s.hypotheses;
+  made["features"] = s.features;
+  made["pairs"] = s.pairs;
+  made["rank_errors"] = s.rank_errors;
+  made["margin_violations"] = s.margin_violations;
+  made["updates"] = s.updates;
+  made["best_metric"] = s.best_metric;
+  made["best_score"] = s.best_score;
+  made["nonzero"] = nonzero;
+  return made;
+}
 
 void bind_learn(py::module_& module) {
   using py::arg;

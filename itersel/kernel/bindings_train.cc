@@ -45,22 +45,6 @@ class Reporter {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-py::dict statistics_of(const EpochResult& result) {
-  const LearnStatistics& s = result.statistics;
-  py::dict made;
-  made["lists"] = s.lists;
-  made["hypotheses"] = s.hypotheses;
-  made["features"] = s.features;
-  made["pairs"] = s.pairs;
-  made["rank_errors"] = s.rank_errors;
-  made["margin_violations"] = s.margin_violations;
-  made["updates"] = s.updates;
-  made["best_metric"] = s.best_metric;
-  made["best_score"] = s.best_score;
-  made["nonzero"] = result.weights.hashes.size();
-  return made;
-}
-
 py::dict seconds_of(const StageSeconds& s) {
   py::dict made;
   made["decode"] = s.decode;
@@ -83,7 +67,7 @@ py::tuple epoch(std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> mod
     for (const std::uint32_t feature : result.features) (names += shard->lexicon().features[feature]) += '\n';
   }
   return py::make_tuple(array_of(result.weights.hashes), array_of(result.weights.values), py::bytes(names),
-                        statistics_of(result), seconds_of(result.seconds));
+                        statistics_dict(result.statistics, result.weights.hashes.size()), seconds_of(result.seconds));
 }
 
 }  // namespace
