@@ -6,6 +6,7 @@ directory named by the environment variable KENLM_SOURCE. Nothing of KenLM is ke
 ITERSEL_SANITIZE=1 builds with AddressSanitizer and UBSan.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -61,6 +62,14 @@ def kenlm_sources(cache: Path) -> Path:
     return unpacked
 
 
+def build_id(flags: list[str]) -> str:
+    """Stands for what the kernel is made from: our sources, KenLM's version, the flags. Not for where or when."""
+    made = hashlib.sha256(" ".join([KENLM_VERSION, *flags]).encode())
+    for path in sorted((ROOT / KERNEL).glob("*.??")):
+        made.update(f"\n{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
+    return made.hexdigest()[:16]
+
+
 def newer(target: Path, sources: list[Path]) -> bool:
     return target.exists() and all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
 
@@ -83,12 +92,13 @@ class BuildKernel(build_ext):
             kenlm_flags = [*flags, "-fno-sanitize=alignment"] if sanitize else flags
             archive = self.build_kenlm(kenlm, build, kenlm_flags)
             headers = sorted((ROOT / KERNEL).glob("*.hh"))
+            (build / "itersel" / "kernel_build_id.o").unlink(missing_ok=True)  # changes with every other file
             objects = self.compile_all(
                 [ROOT / source for source in ext.sources],
                 build / "itersel",
                 headers,
                 [str(path) for path in ext.include_dirs] + self.include_dirs,
-                ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra"],
+                ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra", f'-DITERSEL_BUILD_ID="{build_id(flags)}"'],
             )
             target = Path(self.get_ext_fullpath(ext.name))
             target.parent.mkdir(parents=True, exist_ok=True)

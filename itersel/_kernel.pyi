@@ -6,6 +6,8 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+build_id: str
+
 @final
 class TemplateOptions:
     def __init__(

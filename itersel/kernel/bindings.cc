@@ -1,6 +1,7 @@
 // The extension module: error translation, and the rooms' bindings.
 #include "bindings.hh"
 
+#include "build_id.hh"
 #include "error.hh"
 
 namespace py = pybind11;
@@ -18,6 +19,7 @@ py::object text_of(const std::string& bytes) {
 
 PYBIND11_MODULE(_kernel, module) {
   module.doc() = "itersel's native kernel; use it through the itersel package.";
+  module.attr("build_id") = itersel::build_id();
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
