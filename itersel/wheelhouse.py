@@ -1,4 +1,4 @@
-"""What worker nodes need, in one folder: our wheel with the kernel, the packages that tasks import, and how to install them.
+"""What worker nodes need, in one folder: our wheel with the kernel, the packages of tasks, and how to install them.
 
     *.whl             itersel as it runs here, and its tasks' packages in the versions that are installed here
     requirements.txt  all of them, pinned by version and hash
@@ -89,7 +89,7 @@ def build_wheelhouse(folder: str | os.PathLike[str], source: str | os.PathLike[s
 
 
 def check_wheelhouse(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The manifest of a wheelhouse whose files are intact and whose code is this one; else an error that says what is not so."""
+    """The manifest of a wheelhouse; an error if a file is not the one listed, or the code is not the one running here."""
     folder = Path(folder)
     manifest = read_json(folder / MANIFEST)
     if manifest.get("format") != FORMAT:
@@ -100,7 +100,8 @@ def check_wheelhouse(folder: str | os.PathLike[str]) -> dict[str, Any]:
             raise InputError("the checksum is not that of the manifest", where=folder / entry["name"], hint=again)
     if manifest["build"] != build_id():
         raise ConfigError(
-            f"the wheelhouse has itersel {manifest['version']} (build {manifest['build']}), but this is {describe_build()}",
+            f"the wheelhouse has itersel {manifest['version']} (build {manifest['build']}),"
+            f" but this is {describe_build()}",
             where=folder,
             hint=again,
         )
@@ -157,7 +158,8 @@ def _check_build(site: Path, source: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.stdout.strip() != build_id():
         raise ConfigError(
-            f"the wheel of {source} is build {done.stdout.strip() or done.stderr.strip()}, but this is {describe_build()}",
+            f"the wheel of {source} is build {done.stdout.strip() or done.stderr.strip()},"
+            f" but this is {describe_build()}",
             hint=f"Install the sources as they are now: {sys.executable} -m pip install -e {source}",
         )
 

@@ -28,21 +28,22 @@ def read_manifest():
 
 def check_platform(manifest):
     python = ".".join(map(str, sys.version_info[:2]))
-    if python != manifest["python"]:
+    wanted = manifest["python"]
+    if python != wanted:
         fail(
-            "the wheels are for Python %s, this is %s (%s).\n  Run it as python%s install.py, or build the wheelhouse "
-            "with Python %s." % (manifest["python"], python, sys.executable, manifest["python"], python)
+            f"the wheels are for Python {wanted}, this is {python} ({sys.executable}).\n"
+            f"  Run it as python{wanted} install.py, or build the wheelhouse with Python {python}."
         )
     if platform.machine() != manifest["machine"]:
         fail(
-            "the wheels are for %s processors, this one is %s.\n  Build the wheelhouse on such a machine."
-            % (manifest["machine"], platform.machine())
+            f"the wheels are for {manifest['machine']} processors, this one is {platform.machine()}.\n"
+            "  Build the wheelhouse on such a machine."
         )
     library, version = platform.libc_ver()
     if manifest["glibc"] and library == "glibc" and numbers(version) < numbers(manifest["glibc"]):
         fail(
-            "the kernel needs glibc %s, this system has %s.\n  Build the wheelhouse on the oldest system of the cluster."
-            % (manifest["glibc"], version)
+            f"the kernel needs glibc {manifest['glibc']}, this system has {version}.\n"
+            "  Build the wheelhouse on the oldest system of the cluster."
         )
 
 
@@ -54,10 +55,10 @@ def check_files(manifest):
     for entry in manifest["files"]:
         made = hashlib.sha256()
         with open(os.path.join(HERE, entry["name"]), "rb") as stream:
-            for block in iter(lambda: stream.read(1 << 20), b""):  # noqa: B023
+            for block in iter(lambda: stream.read(1 << 20), b""):
                 made.update(block)
         if made.hexdigest() != entry["sha256"]:
-            fail("%s is damaged: its SHA-256 is not the manifest's. Copy the wheelhouse again." % entry["name"])
+            fail(f"{entry['name']} is damaged: its SHA-256 is not the manifest's. Copy the wheelhouse again.")
 
 
 def installed(folder):
@@ -70,26 +71,25 @@ def installed(folder):
 
 def install(folder, manifest):
     if os.path.exists(folder) and installed(folder) is None and os.listdir(folder):
-        fail("%s is something else than an installed wheelhouse. Name another folder." % folder)
+        fail(f"{folder} is something else than an installed wheelhouse. Name another folder.")
     shutil.rmtree(folder, ignore_errors=True)
     python = os.path.join(folder, "bin", "python")
     run([sys.executable, "-m", "venv", folder])
-    run(
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
-        + ["--find-links", HERE, "--require-hashes", "-r", os.path.join(HERE, "requirements.txt")]
-    )
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
+    run([*pip, "--find-links", HERE, "--require-hashes", "-r", os.path.join(HERE, "requirements.txt")])
     found = run([python, "-c", "from itersel.version import build_id; print(build_id())"]).strip()
     if found != manifest["build"]:
-        fail("installed build %s, but the manifest says %s" % (found, manifest["build"]))
+        fail(f"installed build {found}, but the manifest says {manifest['build']}")
     with open(os.path.join(folder, MARK), "w") as stream:  # last: what was interrupted before is done again
         stream.write(found + "\n")
 
 
 def run(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # noqa: S603
+    said = done.stdout.decode(errors="replace")
     if done.returncode != 0:
-        fail("%s failed:\n%s" % (" ".join(command[:4]), done.stdout))
-    return done.stdout
+        fail(f"{' '.join(command[:4])} failed:\n{said}")
+    return said
 
 
 def main():
@@ -99,7 +99,7 @@ def main():
     check_files(manifest)
     if installed(folder) != manifest["build"]:
         install(folder, manifest)
-    print("itersel %s (build %s) is in %s" % (manifest["version"], manifest["build"], folder))
+    print(f"itersel {manifest['version']} (build {manifest['build']}) is in {folder}")
 
 
 if __name__ == "__main__":
