@@ -89,7 +89,7 @@ def build_wheelhouse(folder: str | os.PathLike[str], source: str | os.PathLike[s
 
 
 def check_wheelhouse(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The manifest of a wheelhouse; an error if a file is not the one listed, or the code is not the one running here."""
+    """The manifest of a wheelhouse; an error if a file is not the one listed, or the code is not this."""
     folder = Path(folder)
     manifest = read_json(folder / MANIFEST)
     if manifest.get("format") != FORMAT:
