@@ -7,7 +7,7 @@ the transport is Spark's own:
     task lines → map (a partition a shard) → shuffle by range of feature ids → reduce → driver
 
 Spark does lost tasks again on other workers; an interrupted run does its epoch again. What Spark logs goes to
-logs/spark.log in the run's directory.
+.spark.log in the run's directory.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -30,11 +31,12 @@ from itersel.engines.base import EpochWork, Tell, TranslateWork
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.spark_tasks import Failure, MapLines, Partitioner, ReduceRange, SideFiles, TranslateLines
 from itersel.errors import ConfigError, ResourceError, UserError
-from itersel.files import read_bytes
+from itersel.fetch import is_address
+from itersel.files import atomic_write, read_bytes
 from itersel.map_task import COUNTS
 from itersel.mapreduce import Record
 from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig
+from itersel.train_config import TrainConfig, file_checksum
 from itersel.wheelhouse import SITE, check_wheelhouse
 
 DEFAULTS = {
@@ -44,6 +46,7 @@ DEFAULTS = {
     "spark.log.level": "WARN",
 }
 SITE_NAME = "itersel-site"
+LOG = ".spark.log"
 SECRETS = re.compile(r"secret|password|token|credential|access\.?key", re.IGNORECASE)
 POLL = 0.5
 """Seconds between looks at a job."""
@@ -57,8 +60,14 @@ class SparkEngine(MapReduceEngine):
     def __init__(self, config: TrainConfig, directory: RunDirectory):
         super().__init__(config, directory)
         self.properties = spark_properties(config)
-        self.log = directory.path / "logs" / "spark.log"
+        self.log = directory.path / LOG
         check_master(self.properties["spark.master"])
+
+    def stage(self, path: str) -> str:
+        """A file in the folder that all workers see: where it is, or a copy by content in `run.store`."""
+        if self.config.run.store is None:
+            return super().stage(path)
+        return copy_to_store(path, self.config.run.store)
 
     @cached_property
     def context(self) -> Any:
@@ -68,7 +77,6 @@ class SparkEngine(MapReduceEngine):
         for key, value in self.properties.items():
             conf.set(key, value)
         os.environ["PYSPARK_PYTHON"] = workers_python(self.properties)
-        self.log.parent.mkdir(parents=True, exist_ok=True)
         self.interrupt = signal.getsignal(signal.SIGINT)  # Spark puts its own handler there
         with output_to(self.log), self._explained():
             return pyspark.SparkContext(conf=conf)
@@ -91,7 +99,7 @@ class SparkEngine(MapReduceEngine):
             reduced = mapped.partitionBy(reducers + 1, Partitioner(reducers)).mapPartitionsWithIndex(reducer)
             return self._collect(reduced, lambda: tell({key: float(one.value) for key, one in counts.items()}))
 
-    def translate_records(self, work: TranslateWork, lines: Iterable[str]) -> Iterable[Record]:
+    def translation_records(self, work: TranslateWork, lines: Iterable[str]) -> Iterable[Record]:
         blocks = list(lines)
         with self._broadcast(work.file) as weights:
             partitions = min(len(blocks), 2 * self.context.defaultParallelism)
@@ -137,8 +145,8 @@ class SparkEngine(MapReduceEngine):
     def _no_executors(self) -> str:
         memory = self.properties.get("spark.executor.memory", "1g")
         return (
-            f"warning: {self.properties['spark.master']} has given this run no executor for {PATIENCE:.0f} s; it waits on."
-            f" Are there workers with {memory} and a core to spare? (spark.executor.memory, {self.log})"
+            f"warning: {self.properties['spark.master']} has given this run no executor for {PATIENCE:.0f} s; still"
+            f" waiting. Are there workers with a core and {memory} to spare (spark.executor.memory)? See {self.log}."
         )
 
     @contextlib.contextmanager
@@ -193,6 +201,20 @@ def spark_properties(config: TrainConfig) -> dict[str, str]:
         properties["spark.archives"] = ",".join(filter(None, [properties.get("spark.archives"), archive]))
         properties.setdefault("spark.executorEnv.PYTHONPATH", SITE_NAME)
     return properties
+
+
+def copy_to_store(path: str, store: str) -> str:
+    """The address of the file's copy in a folder, which is made unless it is there. The content is in the name."""
+    if is_address(store):
+        raise ConfigError(
+            f"run.store is {store}, but the engine spark shares files through a folder",
+            hint="Name a folder that all machines see, or leave it out if the shards are in one already.",
+        )
+    place = Path(store).absolute() / file_checksum(path)[:32] / os.path.basename(path)
+    if not place.exists():
+        with open(path, "rb") as source, atomic_write(place, compress=False) as stream:
+            shutil.copyfileobj(source, stream, 1 << 20)
+    return os.fspath(place)
 
 
 def workers_python(properties: dict[str, str]) -> str:
