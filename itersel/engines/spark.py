@@ -78,8 +78,12 @@ class SparkEngine(MapReduceEngine):
             conf.set(key, value)
         os.environ["PYSPARK_PYTHON"] = workers_python(self.properties)
         self.interrupt = signal.getsignal(signal.SIGINT)  # Spark puts its own handler there
-        with output_to(self.log), self._explained():
-            return pyspark.SparkContext(conf=conf)
+        try:
+            with output_to(self.log), self._explained():
+                return pyspark.SparkContext(conf=conf)
+        except BaseException:
+            end_gateway()
+            raise
 
     @cached_property
     def files(self) -> SideFiles:
@@ -289,4 +293,4 @@ def explain(text: str, log: Path) -> UserError:
     # What a task's Python wrote is between Spark's own words and the Java stack.
     words = text.split("org.apache.spark.api.python.PythonException: ")[-1]
     words = re.split(r"\n\s*(?:at [\w.$]+\(|Driver stacktrace)", words)[0].strip()
-    return ResourceError(f"a Spark job failed:\n{words}", hint=hint)
+    return ResourceError(f"Spark failed:\n{words}", hint=hint)
