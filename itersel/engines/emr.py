@@ -92,7 +92,7 @@ class EmrEngine(MapReduceEngine):
         return address
 
     def job_options(self) -> list[str]:
-        options = [*self._runner_options(self.job_conf), "--cluster-id", self.cluster, "--hadoop-args", LINE_INPUT]
+        options = [*self._runner_options(self.job_conf), "--hadoop-args", LINE_INPUT]
         for key, value in SETTINGS.items():
             options += ["--jobconf", f"{key}={value}"]
         return options
@@ -102,7 +102,9 @@ class EmrEngine(MapReduceEngine):
         return ["--conf-path", os.fspath(conf), *self.settings.passed, *places]
 
     def run_job(self, name: str, arguments: Sequence[str], inputs: Sequence[str]) -> Iterator[Record]:
-        more = ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"] if name == "train_epoch" else []
+        more = ["--cluster-id", self.cluster]  # made here, if there is none, and not in the midst of the job
+        if name == "train_epoch":
+            more += ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"]
         with tempfile.TemporaryDirectory(prefix="itersel-job-") as folder, log_of_mrjob(self.log), aws_errors():
             # mrjob would upload the bootstrap's files again for every job, although the cluster has them.
             self.job_conf = Path(folder) / "mrjob.conf"
@@ -185,7 +187,7 @@ def client(service: str, region: str) -> Any:
         import boto3
     except ImportError:
         raise ResourceError("boto3 is not installed", hint="pip install 'itersel[emr]'") from None
-    return boto3.client(service, region_name=region)
+    return boto3.session.Session().client(service, region_name=region)
 
 
 @contextlib.contextmanager

@@ -16,9 +16,11 @@ from pathlib import Path
 import boto3
 import pytest
 from emr_steps import Nodes
+from moto.backends import get_backend
 from moto.emr.models import Application, Cluster
+from moto.server import ThreadedMotoServer
 
-from engine_cases import assert_same_run, run, small_data, unavailable
+from engine_cases import assert_same_run, run, small_data
 from itersel import version
 from itersel.cli import main
 from itersel.config import read_yaml
@@ -38,16 +40,12 @@ SECRET_ID, SECRET_KEY, SECRET_TOKEN = (
 
 def add_applications_with_versions(cluster: Cluster, given: list) -> None:
     """EMR fills in the versions, and mrjob asks for Hadoop's; moto leaves them out."""
-    cluster.applications += [Application(one["name"], "3.4.1", [], {}) for one in given]
+    cluster.applications += [Application(one.get("name") or one["Name"], "3.4.1", [], {}) for one in given]
 
 
 @pytest.fixture
 def aws(monkeypatch) -> Iterator[str]:
     """moto's server, and credentials that must not be seen anywhere."""
-    try:
-        from moto.server import ThreadedMotoServer
-    except ImportError:
-        unavailable("moto is not installed")
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -64,10 +62,7 @@ def aws(monkeypatch) -> Iterator[str]:
     place = {"LocationConstraint": REGION}
     boto3.client("s3", region_name=REGION).create_bucket(Bucket=BUCKET, CreateBucketConfiguration=place)
     yield BUCKET
-    boto3.client("s3", region_name=REGION)  # the server keeps everything in this process: begin anew
-    from moto.backends import get_backend
-
-    for service in ("s3", "emr", "ec2", "iam"):
+    for service in ("s3", "emr", "ec2", "iam"):  # the server keeps everything in this process
         get_backend(service).reset()
     server.stop()
 
@@ -152,8 +147,8 @@ def test_the_cluster_is_the_one_of_the_configuration(nodes, wheelhouse, tmp_path
     assert asked == {"MASTER": ("m6i.xlarge", 1, None), "CORE": ("m6i.2xlarge", 3, "0.20")}
     scripts = [one["ScriptPath"] for one in emr.list_bootstrap_actions(ClusterId=cluster)["BootstrapActions"]]
     s3 = boto3.client("s3", region_name=REGION)
-    master = next(path for path in scripts if "master" in path or "bootstrap" in path)
-    text = s3.get_object(Bucket=BUCKET, Key=master.removeprefix(f"s3://{BUCKET}/"))["Body"].read().decode()
+    read = [s3.get_object(Bucket=BUCKET, Key=one.removeprefix(f"s3://{BUCKET}/"))["Body"].read() for one in scripts]
+    text = b"\n".join(read).decode()
     assert "install.py /opt/itersel" in text
     archive = next(key for key in keys("itersel/temporary/") if key.endswith(".tar.gz"))
     s3.download_file(BUCKET, archive, str(tmp_path / "shipped.tar.gz"))
@@ -202,7 +197,7 @@ def test_an_interrupt_ends_the_cluster(nodes, wheelhouse, tmp_path):
     config = dataclasses.replace(small_data(tmp_path), devtest=())
 
     def interrupt() -> None:
-        while not any(cluster.steps for cluster in nodes.backend.clusters.values()):
+        while not any(cluster.steps for cluster in nodes.clusters()):
             nodes.stopped.wait(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -276,6 +271,7 @@ def test_no_credentials_is_said_plainly(wheelhouse, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it remembers credentials of other tests
     with pytest.raises(ResourceError, match="AWS wants credentials"):
         train(on_emr(small_data(tmp_path), wheelhouse), tmp_path / "run")
 
