@@ -49,7 +49,6 @@ class CorpusMetric:
             raise InputError("every sentence needs a reference, and there must be a sentence")
         self.name, self.sentences, self.options = name, len(references), options or MetricOptions()
         self.label = _KINDS[name].label
-        self.better = _KINDS[name].better
         try:
             self._sacrebleu = _KINDS[name].make(self.options, _streams(references))
         except (RuntimeError, ImportError) as error:  # a tokeniser whose package is missing
@@ -59,6 +58,10 @@ class CorpusMetric:
     def signature(self) -> str:
         """sacrebleu's: number of references, case, tokeniser, version …"""
         return self._sacrebleu.get_signature().format()
+
+    def words(self, text: str) -> list[str]:
+        """The text's words as the metric sees them: tokenised, and lower-cased where case does not count."""
+        return str(self._sacrebleu._preprocess_segment(text)).split()
 
     def statistics(self, hypotheses: Sequence[str]) -> Statistics:
         """The sufficient statistics of each sentence, as sacrebleu's own paired tests take them."""
@@ -76,6 +79,11 @@ class CorpusMetric:
     def scores(self, sums: Statistics) -> Scores:
         """The scores of many corpora, one a row of sums; equal to `score` but for rounding errors."""
         return _KINDS[self.name].scores(sums)
+
+
+def direction(name: str) -> int:
+    """1 for a metric of which higher is better, -1 where lower is."""
+    return _KINDS[name].direction
 
 
 def bleu_length_ratio(statistics: Statistics) -> float:
@@ -97,8 +105,7 @@ def _bleu_scores(sums: Statistics) -> Scores:
     defined = (counts > 0).all(axis=1) & (matches > 0).any(axis=1)
     smoothed = np.where(matches > 0, matches, 0.5 ** np.cumsum(matches == 0, axis=1))
     logarithms = np.log(smoothed / np.where(counts > 0, counts, 1)).mean(axis=1)
-    with np.errstate(divide="ignore"):
-        penalty = np.where(output < references, 1 - references / np.maximum(output, 0), 0)
+    penalty = np.minimum(0, 1 - references / np.where(output > 0, output, 1))
     return np.where(defined, 100 * np.exp(logarithms + penalty), 0.0)
 
 
@@ -143,7 +150,7 @@ def _make_ter(options: MetricOptions, streams: Any) -> Any:
 @dataclass(frozen=True)
 class _Kind:
     label: str
-    better: int  # 1 where higher is better, -1 where lower is
+    direction: int
     make: Callable[[MetricOptions, Any], Any]
     scores: Callable[[Statistics], Scores]
 

@@ -10,7 +10,6 @@ optimizer runs, whose scores are averaged (Clark et al. 2011). The tests: `iters
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from itersel.corpus_metrics import METRICS, CorpusMetric, MetricOptions, Statistics, bleu_length_ratio
+from itersel.corpus_metrics import METRICS, CorpusMetric, MetricOptions, Statistics, bleu_length_ratio, direction
 from itersel.errors import ConfigError, InputError
 from itersel.progress import track
 from itersel.significance import (
@@ -91,6 +90,12 @@ class Comparison:
     randomization: Randomization
     bootstrap: Bootstrap
 
+    def better(self, level: float = 0.05) -> str | None:
+        """The better system's name if the randomisation test's p is below the level."""
+        if self.randomization.p >= level or self.difference == 0:
+            return None
+        return self.first if self.difference * direction(self.metric) > 0 else self.second
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -115,10 +120,6 @@ class Evaluation:
         """As given; the order of the names does not matter to the tests, only to the sign of the difference."""
         wanted = {first, second}
         return next(one for one in self.comparisons if one.metric == metric and {one.first, one.second} == wanted)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return dataclasses.asdict(self)
 
 
 def score_systems(
