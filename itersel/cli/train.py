@@ -8,16 +8,15 @@ result is the same to the last bit, with any number of jobs.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 from itersel.config import assign, build, override, read_yaml
 from itersel.drive import train
 from itersel.plan import PLANS
-from itersel.tables import text_table
 from itersel.train_config import RUNNERS, TrainConfig
 from itersel.train_layout import KINDS
+from itersel.views.run import epoch_table
 
 SUMMARY = "train weights on shards"
 EXAMPLE = """\
@@ -84,25 +83,3 @@ def run(args: argparse.Namespace) -> None:
     )
     print(epoch_table(Path(args.output)), file=sys.stderr)
     print(weights)
-
-
-def epoch_table(directory: Path) -> str:
-    """What each epoch of a finished run came to; the chosen one is marked."""
-    chosen = json.loads((directory / "manifest.json").read_text())["chosen"]
-    rows = [("epoch", "features", "updates", "pair errors", "1-best metric", "devtest BLEU")]
-    for one in map(json.loads, (directory / "statistics.jsonl").read_text().splitlines()):
-        if one["shard"] is not None:
-            continue
-        bleu = one.get("devtest_bleu")
-        rows.append(
-            (
-                f"{one['epoch']}{' *' if one['epoch'] == chosen else '  '}",
-                f"{one['weights']:,}",
-                f"{one['updates']:,}",
-                f"{one['rank_errors'] / max(one['pairs'], 1):.1%}",
-                f"{one['best_metric'] / max(one['lists'], 1):.4f}",
-                "–" if bleu is None else f"{bleu:.2f}",
-            )
-        )
-    note = f"* chosen; its weights are the run's, and those of every epoch are in {directory}"
-    return f"{text_table(rows, left=())}\n{note}"
