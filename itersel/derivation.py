@@ -49,7 +49,7 @@ class Derivation:
     @classmethod
     def of(cls, text: str, score: float, raw: Sequence[RawNode]) -> Derivation:
         """From the kernel's nodes, in which every node comes before the nodes below it."""
-        sides = [_sides(rule) for rule, _, _ in raw]
+        sides = [_sides(rule or _borders(raw[1][0])) for rule, _, _ in raw]
         children = [tuple(below) for _, _, below in raw]
         spans = _spans([source for _, source, _ in sides], children)
         words: list[tuple[str, ...]] = [()] * len(raw)
@@ -69,18 +69,23 @@ def _summed(features: Sequence[tuple[str, float]]) -> dict[str, float]:
     return sums
 
 
+def _borders(goal_rule: str) -> str:
+    """The text of the root, which is no rule of the grammar: a sentence is whatever the goal's rule derives."""
+    goal = goal_rule.split(" ", 1)[0].strip("[]")
+    return f"[{BORDERS}] ||| [{goal},1] ||| [{goal},1] |||"
+
+
 def _sides(rule: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    if not rule:
-        return BORDERS, ("[S,1]",), ("[S,1]",)
     label, source, target = rule.split(" |||")[:3]
     return label.strip("[]"), tuple(source.split(" ")[1:]), tuple(target.split(" ")[1:])
 
 
 def _number(symbol: str, nonterminals: int) -> int | None:
     """Which non-terminal `[X,2]` is, from 0; None for a word. Without nodes below, it is a copied word."""
-    if not nonterminals or not (symbol.startswith("[") and symbol.endswith("]") and "," in symbol):
+    label, comma, number = symbol.rpartition(",")
+    if not nonterminals or not comma or not label.startswith("[") or number not in ("1]", "2]"):
         return None
-    return int(symbol[symbol.rindex(",") + 1 : -1]) - 1
+    return int(number[0]) - 1
 
 
 def _spans(sources: Sequence[tuple[str, ...]], children: Sequence[Sequence[int]]) -> list[tuple[int, int]]:

@@ -16,8 +16,8 @@ from itersel.views.options import ViewOptions
 SUMMARY = "look inside a grammar, shard, weights file, run or derivation"
 EXAMPLE = """\
   itersel inspect run/weights.txt.gz --top 20 --grep '^RBT:'
-  itersel inspect shards/00000.itsh --sentence 3 --grep haus
-  itersel inspect dev.itsh --sentence 3 --weights run/weights.txt.gz --lm lm.arpa.gz --derivation"""
+  itersel inspect shards/train/shard.0000.itsh --sentence 3 --grep haus
+  itersel inspect shards/dev/shard.0000.itsh --sentence 3 --weights run/weights.txt.gz --lm lm.arpa.gz --derivation"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from itersel.errors import ConfigError, InputError
-from itersel.files import open_bytes
+from itersel.files import read_head
+from itersel.text import words
 from itersel.vectors import MAGIC
 from itersel.views import grammar, language_model, run, shard, weights
 from itersel.views.options import ViewOptions
 
 SHARD_MAGIC = b"ITSHARD\n"
-KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
+BLANKS = " \t\r"
 HEAD_BYTES = 1 << 16
 """What is read of a file to recognise it."""
 
@@ -47,9 +48,8 @@ def recognize(path: Path) -> str:
         if (path / "run.json").is_file():
             return "run"
         raise InputError("a folder without run.json", where=path, hint="Name a run's directory, or a file.")
-    with open_bytes(path) as stream:
-        head = stream.read(HEAD_BYTES)
-    for kind, magic in (("shard", SHARD_MAGIC), ("vector", MAGIC), ("kenlm", KENLM_MAGIC)):
+    head = read_head(path, HEAD_BYTES)
+    for kind, magic in (("shard", SHARD_MAGIC), ("vector", MAGIC), ("kenlm", language_model.KENLM_MAGIC)):
         if head.startswith(magic):
             return kind
     found = _text_kind(head)
@@ -65,14 +65,14 @@ def recognize(path: Path) -> str:
 def _text_kind(head: bytes) -> str | None:
     """By the first line that is neither blank nor a comment."""
     for line in head.decode(errors="replace").split("\n"):
-        text = line.strip()
+        text = line.strip(BLANKS)
         if text == "\\data\\":
             return "arpa"
         if text.startswith("[") and "] |||" in text:
             return "grammar"
         if not text or text.startswith("#"):
             continue
-        fields = text.split()
+        fields = words(text)
         return "weights" if len(fields) == 2 and _is_number(fields[1]) else None
     return None
 

@@ -13,13 +13,18 @@ from itersel.views.options import ViewOptions
 
 
 def lines(path: Path, options: ViewOptions) -> Iterator[str]:
-    rules = Grammar.read(path).text().decode().splitlines()  # read by the kernel first: errors have their line
+    rules = rules_of(Grammar.read(path).text())  # read by the kernel first: errors have their line
     yield f"grammar {path}"
     yield from summary(rules)
     if options.grep is not None:
         yield from matching(rules, options)
     elif options.top:
         yield from ("", text_table(_most_translated(rules, options.top)))
+
+
+def rules_of(text: bytes) -> list[str]:
+    """The lines of a text form; only a line feed ends one, whatever else is in a word."""
+    return text.decode().split("\n")[:-1]
 
 
 def summary(rules: Iterable[str]) -> Iterator[str]:
@@ -35,7 +40,7 @@ def summary(rules: Iterable[str]) -> Iterator[str]:
         labels[label] += 1
         arities[nonterminals(source)] += 1
         sources.add(source)
-        for feature in features.split():
+        for feature in features.split(" ")[1:]:
             name, _, value = feature.rpartition("=")
             values[name].append(float(value))
     yield f"{count:,} rules, {len(sources):,} source sides"

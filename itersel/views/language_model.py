@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from itersel.errors import ConfigError
-from itersel.files import read_lines
+from itersel.files import read_head, read_lines
 from itersel.language_model import LanguageModel
 from itersel.tables import text_table
 from itersel.views.options import ViewOptions
 
+KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
 
 
@@ -30,9 +31,8 @@ def lines(path: Path, options: ViewOptions) -> Iterator[str]:
 
 def _counts(path: Path) -> Iterator[tuple[str, str]]:
     """The header's counts; none if the file is binary."""
-    with path.open("rb") as stream:
-        if stream.read(7) == b"mmap lm":
-            return
+    if read_head(path, len(KENLM_MAGIC)) == KENLM_MAGIC:
+        return
     for line in read_lines(path):
         if line.startswith("\\1-grams:"):
             return

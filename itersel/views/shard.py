@@ -60,7 +60,7 @@ def _sentence(shard: Shard, at: int, options: ViewOptions) -> Iterator[str]:
     for reference in shard.references(at):
         yield f"reference  {reference}"
     if options.weights is None:
-        rules = shard.grammar(at).decode().splitlines()
+        rules = grammar.rules_of(shard.grammar(at))
         yield from grammar.summary(rules)
         yield from grammar.matching(rules, options)
         return

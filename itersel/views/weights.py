@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from itersel.features import Weights
-from itersel.files import open_bytes
+from itersel.files import read_head
 from itersel.names import NameTable
 from itersel.tables import text_table
 from itersel.vectors import MAGIC, Vector
@@ -27,9 +27,7 @@ GROUPS = {
 
 def read(path: Path) -> Weights | Vector:
     """Either form, by content."""
-    with open_bytes(path) as stream:
-        binary = stream.read(len(MAGIC)) == MAGIC
-    return Vector.read(path) if binary else Weights.read(path)
+    return Vector.read(path) if read_head(path, len(MAGIC)) == MAGIC else Weights.read(path)
 
 
 def lines(path: Path, options: ViewOptions) -> Iterator[str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_shard import SOURCE, TARGET, WEIGHTS, random_grammar, random_sentence
 
 from itersel.derivation import BORDERS, Derivation, Node, format_tree
 from itersel.errors import InputError
@@ -18,6 +17,7 @@ from itersel.shard import Shard, ShardDecoder, ShardWriter
 from itersel.vectors import Vector
 from oracles import derivations as oracle
 from oracles.random_arpa import write_random_arpa
+from oracles.small_shards import SOURCE, TARGET, WEIGHTS, random_grammar, random_sentence
 
 OWN = {"WordPenalty", "LanguageModel", "LanguageModel_OOV"}
 

@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from test_shard import TARGET, small_shard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from itersel.cli import main
 from itersel.errors import ConfigError, InputError
@@ -19,6 +20,7 @@ from itersel.vectors import Vector
 from itersel.views import recognize, view
 from itersel.views.options import ViewOptions
 from oracles.random_arpa import write_random_arpa
+from oracles.small_shards import TARGET, small_shard
 
 GRAMMAR = """\
 [X] ||| haus ||| house ||| f=1 g=-0.5
@@ -82,6 +84,31 @@ def test_grammar(folder):
     text = show(folder / "grammar", grep="haus", top=1)
     assert "house" in text and "home" not in text and "and 1 more" in text
     assert "no rule matches" in show(folder / "grammar", grep="baum")
+
+
+def test_only_line_feeds_end_a_rule_and_only_blanks_a_name(folder):
+    (folder / "odd").write_text("[X] ||| a\u2028b ||| c\u00a0d ||| f\u00a0g=2\n")
+    text = show(folder / "odd", grep="c\u00a0d")
+    assert "1 rules, 1 source sides" in text and "[X] ||| a\u2028b ||| c\u00a0d ||| f\u00a0g=2" in text
+    (folder / "odd-weights").write_text("f\u00a0g 2\n")
+    assert "+2  f\u00a0g" in show(folder / "odd-weights")
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    head=st.sampled_from(
+        [b"", b"ITSHARD\n", b"itersvec", b"\\data\\\n", b"[X] ||| a ||| b", b"f 1\n", b"\x1f\x8b", b"mmap lm"]
+    ),
+    rest=st.binary(max_size=60),
+)
+def test_any_bytes_are_shown_or_refused(tmp_path, head, rest):
+    (tmp_path / "file").write_bytes(head + rest)
+    try:
+        text = show(tmp_path / "file")
+    except InputError as error:
+        assert str(tmp_path / "file") in str(error)
+    else:
+        assert text
 
 
 def test_weights(folder):
