@@ -1,0 +1,119 @@
+"""Grid Engine: array jobs by its commands, with the scripts of conf/sge; docs/engines-batch.md says how to set up a site.
+
+A job may wait for another, but not for its success: the scripts turn every failure into the exit code 100, which
+puts a task into the state of error, where it stays in the queue and keeps those who wait for it waiting.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from collections.abc import Iterable, Sequence
+from xml.etree import ElementTree
+
+from itersel.engines.batch_engine import BatchEngine
+from itersel.engines.batch_queue import ArrayJob, BatchQueue, Place, TaskState
+from itersel.errors import ConfigError
+
+UNLIMITED = 75_000
+"""Tasks that a job gets at most where Grid Engine has no limit."""
+OURS = ("-@", "-N", "-S", "-V", "-b", "-cwd", "-e", "-hold_jid", "-hold_jid_ad", "-i", "-j", "-now", "-o", "-sync")
+OURS += ("-t", "-tc", "-terse", "-wd")
+"""Options of qsub that are not the user's to set, because the engine depends on them."""
+
+
+class SgeQueue(BatchQueue):
+    """qsub, qstat, qdel, qacct."""
+
+    submit_command = "qsub"
+    first_task = 1
+    private = ("SGE_", "JOB_", "BASH_FUNC_")
+    kept = ("SGE_ROOT", "SGE_CELL", "SGE_ARCH", "SGE_QMASTER_PORT", "SGE_EXECD_PORT", "SGE_CLUSTER_NAME")
+
+    def __init__(self, name: str, options: Sequence[str] = (), environment: dict[str, str] | None = None):
+        check_options(options)
+        super().__init__(name, options, environment or {})
+        self.user = pwd.getpwuid(os.getuid()).pw_name
+        self._array_size: int | None = None
+
+    @property
+    def array_size(self) -> int:
+        if self._array_size is None:
+            found = re.search(r"^max_aj_tasks\s+(\d+)", self.run(["qconf", "-sconf"]).stdout, re.MULTILINE)
+            self._array_size = min(int(found[1]), UNLIMITED) if found and int(found[1]) else UNLIMITED
+        return self._array_size
+
+    def submit(self, job: ArrayJob) -> int:
+        # The log's name is relative to the folder, because Grid Engine would expand a `$` in the folder's.
+        command = ["qsub", "-terse", "-N", self.name, "-wd", os.fspath(job.folder), "-j", "y", "-S", "/bin/sh", "-V"]
+        command += ["-o", f"{job.log}-$TASK_ID.log", "-r", "y", "-t", f"1-{job.tasks}"]
+        if job.limit is not None:
+            command += ["-tc", str(job.limit)]
+        if job.after:
+            command += ["-hold_jid", ",".join(map(str, job.after))]
+        done = self.run([*command, *self.options, os.fspath(job.script), *job.arguments])
+        number = done.stdout.strip().split(".")[0]  # `7.1-4:1`
+        if done.returncode or not number.isdecimal():
+            raise self.refused(done)
+        return int(number)
+
+    def states(self, jobs: Iterable[int]) -> dict[Place, TaskState] | None:
+        found, wanted = self._tasks(), set(jobs)
+        if found is None:
+            return None
+        return {place: TaskState(state, failed="E" in state) for place, _, state in found if place[0] in wanted}
+
+    def explain(self, place: Place) -> str:
+        task = place[1] + self.first_task
+        text = f"Grid Engine task {place[0]}.{task}"
+        shown = self.run(["qacct", "-j", str(place[0]), "-t", str(task)])  # known some seconds after the end
+        facts = dict(line.split(maxsplit=1) for line in shown.stdout.splitlines() if len(line.split()) > 1)
+        if "exit_status" in facts:
+            text += f": exit status {facts['exit_status'].split()[0]}, on {facts.get('hostname', 'an unknown host')}"
+        return text
+
+    def cancel(self, jobs: Iterable[int]) -> None:
+        numbers = sorted(set(map(str, jobs)))
+        if numbers:
+            self.run(["qdel", *numbers])
+
+    def named(self) -> list[int] | None:
+        found = self._tasks()
+        return None if found is None else sorted({place[0] for place, name, _ in found if name == self.name})
+
+    def _tasks(self) -> list[tuple[Place, str, str]] | None:
+        """All tasks of this user's: place, name, state letters."""
+        shown = self.run(["qstat", "-u", self.user, "-g", "d", "-xml"])
+        if shown.returncode:
+            return None
+        try:
+            document = ElementTree.fromstring(shown.stdout)  # noqa: S314 (it is qstat's own)
+        except ElementTree.ParseError:
+            return None
+        tasks = []
+        for entry in document.iter("job_list"):
+            job, task = entry.findtext("JB_job_number", ""), entry.findtext("tasks", "1")
+            if job.isdecimal() and task.isdecimal():
+                place = (int(job), int(task) - self.first_task)
+                tasks.append((place, entry.findtext("JB_name", ""), entry.findtext("state", "")))
+        return tasks
+
+
+class SgeEngine(BatchEngine):
+    """The engine sge."""
+
+    folder_name = "sge"
+    suffix = ".sh"
+    queue_class = SgeQueue
+
+
+def check_options(options: Sequence[str]) -> None:
+    """Refuse what qsub would take for a script, and what the engine sets."""
+    for before, option in zip(["", *options], options, strict=False):
+        if not option.startswith("-") and not before.startswith("-"):
+            raise ConfigError(
+                f"run.options: {option!r} is no option of qsub", hint="Write option and value as two texts: [-q, NAME]."
+            )
+        if option in OURS:
+            raise ConfigError(f"run.options: {option!r} is set by itersel itself", hint="Leave it out.")
