@@ -152,15 +152,16 @@ stop() { # jobs first, then the daemons, in the order of their dependence
             sleep 0.2
         done
     fi
-    local name
+    local name number
     for name in slurmd slurmctld munged; do
         alive "$name" || continue
-        kill "$(cat "$folder/$name.pid")"
+        number=$(cat "$folder/$name.pid")
+        kill "$number"
         for _ in $(seq 50); do
-            alive "$name" || break
+            kill -0 "$number" 2> /dev/null || break
             sleep 0.1
         done
-        alive "$name" && kill -9 "$(cat "$folder/$name.pid")"
+        if kill -0 "$number" 2> /dev/null; then kill -9 "$number"; fi
         rm -f "$folder/$name.pid"
     done
 }

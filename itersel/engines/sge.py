@@ -1,4 +1,4 @@
-"""Grid Engine: array jobs by its commands, with the scripts of conf/sge; docs/engines-batch.md says how to set up a site.
+"""Grid Engine: array jobs by its commands, with the scripts of conf/sge; docs/engines-batch.md is about setting up.
 
 A job may wait for another, but not for its success: the scripts turn every failure into the exit code 100, which
 puts a task into the state of error, where it stays in the queue and keeps those who wait for it waiting.

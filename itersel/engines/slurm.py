@@ -105,7 +105,7 @@ class SlurmQueue(BatchQueue):
             self.run(["scancel", "--quiet", *numbers])
 
     def named(self) -> list[int] | None:
-        command = ["squeue", "--noheader", f"--user={os.getuid()}", f"--name={self.name}", "--format=%A"]
+        command = ["squeue", "--noheader", f"--user={os.getuid()}", f"--name={self.name}", "--format=%F"]
         shown = self.run(command)
         return None if shown.returncode else sorted(set(map(int, shown.stdout.split())))
 
