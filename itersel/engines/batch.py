@@ -101,22 +101,20 @@ class Batch:
         All stages are submitted at once, each to start when the one before has succeeded. After a failure the later
         ones are taken back, and submitted when it is their turn.
         """
+        before: list[int] = []
         for stage in stages:
             for task in stage.collect():
                 done(task)
-        before: list[int] = []
-        for stage in stages:
             self._submit(stage, sorted(stage.missing), after=before)
             before = stage.jobs
         begin = answered = time.monotonic()
-        while True:
+        while any(stage.missing for stage in stages):
+            # In this order: what has ended when the queue is asked has left its output when the folder is looked at.
+            states = self.queue.states(job for stage in stages for job in stage.jobs)
+            now = time.monotonic()
             for stage in stages:
                 for task in stage.collect():
                     done(task)
-            if not any(stage.missing for stage in stages):
-                return
-            states = self.queue.states(job for stage in stages for job in stage.jobs)
-            now = time.monotonic()
             if states is not None:
                 answered = now
                 self._look(stages, states)
@@ -179,11 +177,13 @@ class Batch:
             if error.exit_code == InputError.exit_code:
                 raise error
         how = self.queue.explain(place)
+        log = self.queue.log(job, place[1])
         if tried >= ATTEMPTS or (state is not None and state.cancelled):
-            log = self.queue.log(job, place[1])
             times = "" if tried == 1 else f" It was tried {tried} times."
             raise ResourceError(f"the {stage.kind} task failed. {_tail(log)}", where=task.name, hint=f"{how}.{times}")
-        self.warn(f"{task.name}: {how}; trying again ({tried + 1} of {ATTEMPTS})")
+        self.warn(
+            f"{task.name}: the {stage.kind} task failed. {_tail(log)}\n  {how}; attempt {tried + 1} of {ATTEMPTS}"
+        )
 
     def _submit(self, stage: Stage, numbers: Sequence[int], after: Sequence[int] = ()) -> None:
         """Hand tasks to the queue, in as many array jobs as it takes."""
