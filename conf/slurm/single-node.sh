@@ -122,11 +122,11 @@ start() {
     if ! { alive munged && alive slurmctld && alive slurmd; }; then
         stop
         mkdir -p "$folder/state" "$folder/spool"
-        chmod 755 "$folder" # munge wants nobody else to write where its socket and key are
         configure
         [ -s "$folder/munge.key" ] || (umask 077 && head -c 1024 /dev/urandom > "$folder/munge.key")
-        munged --key-file="$folder/munge.key" --socket="$folder/munge.socket" --pid-file="$folder/munged.pid" \
-            --log-file="$folder/munged.log" --seed-file="$folder/munged.seed" --num-threads=2 \
+        # By force, because the socket may well lie where other users cannot reach it: there are none.
+        munged --force --key-file="$folder/munge.key" --socket="$folder/munge.socket" --pid-file="$folder/munged.pid" \
+            --log-file="$folder/munged.log" --seed-file="$folder/munged.seed" --num-threads=2 2> "$folder/munged.err" \
             || fail "munged does not start: see $folder/munged.log"
         slurmctld -i || fail "slurmctld does not start: see $folder/slurmctld.log"
         slurmd || fail "slurmd does not start: see $folder/slurmd.log"

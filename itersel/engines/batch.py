@@ -177,13 +177,11 @@ class Batch:
             if error.exit_code == InputError.exit_code:
                 raise error
         how = self.queue.explain(place)
-        log = self.queue.log(job, place[1])
+        failure = f"the {stage.kind} task failed. {_tail(self.queue.log(job, place[1]))}"
         if tried >= ATTEMPTS or (state is not None and state.cancelled):
             times = "" if tried == 1 else f" It was tried {tried} times."
-            raise ResourceError(f"the {stage.kind} task failed. {_tail(log)}", where=task.name, hint=f"{how}.{times}")
-        self.warn(
-            f"{task.name}: the {stage.kind} task failed. {_tail(log)}\n  {how}; attempt {tried + 1} of {ATTEMPTS}"
-        )
+            raise ResourceError(failure, where=task.name, hint=f"{how}.{times}")
+        self.warn(f"{task.name}: {failure}\n  {how}; attempt {tried + 1} of {ATTEMPTS}")
 
     def _submit(self, stage: Stage, numbers: Sequence[int], after: Sequence[int] = ()) -> None:
         """Hand tasks to the queue, in as many array jobs as it takes."""

@@ -84,7 +84,7 @@ class BatchEngine(Engine):
         return EpochOutcome(columns, names, [read_statistics(row) for row in rows])
 
     def translate(self, work: TranslateWork) -> list[str]:
-        tasks = []
+        tasks: list[BatchTask] = []
         for shard in work.shards:
             for first in range(0, len(shard), TRANSLATE_SENTENCES):
                 last = min(first + TRANSLATE_SENTENCES, len(shard))

@@ -1,6 +1,6 @@
 """Waiting for a batch queue: retries, dependent stages, lost outputs and silence, on a queue that does what it is told.
 
-What real queues do is tested on real ones, in tests/jobs; here are the cases that they cannot be made to produce quickly.
+What real queues do is tested on real ones, in tests/jobs; here are cases that they cannot be made to produce quickly.
 """
 
 import json
