@@ -43,7 +43,7 @@ PYTHON
 }
 
 process() { # the process id of qmaster or execd
-    cat "$folder/spool/$1.pid" "$folder/spool/$1/$1.pid" 2> /dev/null | head -n 1
+    cat "$folder/spool/$1.pid" "$folder/spool/$1/$1.pid" 2> /dev/null | head -n 1 || true
 }
 
 alive() {
@@ -52,7 +52,17 @@ alive() {
     [ -n "$number" ] && kill -0 "$number" 2> /dev/null
 }
 
-dead() { ! alive "$1"; }
+end() { # processes: politely, then not
+    local number
+    for number in "$@"; do kill "$number" 2> /dev/null || true; done
+    for number in "$@"; do
+        for _ in $(seq 50); do
+            kill -0 "$number" 2> /dev/null || break
+            sleep 0.1
+        done
+        kill -9 "$number" 2> /dev/null || true
+    done
+}
 
 settings() {
     [ -f "$folder/settings" ] || fail "nothing was started in $folder"
@@ -140,15 +150,14 @@ start() {
 }
 
 stop() {
-    local name
+    local name numbers=()
     [ -f "$folder/settings" ] || return 0
     settings
     if alive qmaster; then timeout 10 qdel -f -u "*" > /dev/null 2>&1 || true; fi
     for name in execd qmaster; do
-        alive "$name" || continue
-        kill "$(process "$name")"
-        wait_for dead "$name" || kill -9 "$(process "$name")"
+        if alive "$name"; then numbers+=("$(process "$name")"); fi
     done
+    end "${numbers[@]}"
 }
 
 status() {

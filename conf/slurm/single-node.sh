@@ -105,6 +105,18 @@ CONF
     echo "CgroupPlugin=$plugin" > "$folder/cgroup.conf"
 }
 
+end() { # processes: politely, then not
+    local number
+    for number in "$@"; do kill "$number" 2> /dev/null || true; done
+    for number in "$@"; do
+        for _ in $(seq 50); do
+            kill -0 "$number" 2> /dev/null || break
+            sleep 0.1
+        done
+        kill -9 "$number" 2> /dev/null || true
+    done
+}
+
 alive() { # whether the daemon of that name runs
     [ -s "$folder/$1.pid" ] && kill -0 "$(cat "$folder/$1.pid")" 2> /dev/null
 }
@@ -143,7 +155,7 @@ start() {
     fail "the node did not become ready within 20 seconds; logs are in $folder"
 }
 
-stop() { # jobs first, then the daemons, in the order of their dependence
+stop() { # jobs first, then the daemons
     export SLURM_CONF=$folder/slurm.conf
     if alive slurmctld && alive munged; then
         timeout 10 scancel --quiet --full --user="$(id -un)" 2> /dev/null || true
@@ -152,18 +164,12 @@ stop() { # jobs first, then the daemons, in the order of their dependence
             sleep 0.2
         done
     fi
-    local name number
+    local name numbers=()
     for name in slurmd slurmctld munged; do
-        alive "$name" || continue
-        number=$(cat "$folder/$name.pid")
-        kill "$number"
-        for _ in $(seq 50); do
-            kill -0 "$number" 2> /dev/null || break
-            sleep 0.1
-        done
-        if kill -0 "$number" 2> /dev/null; then kill -9 "$number"; fi
-        rm -f "$folder/$name.pid"
+        if alive "$name"; then numbers+=("$(cat "$folder/$name.pid")"); fi
     done
+    end "${numbers[@]}"
+    rm -f "$folder"/{slurmd,slurmctld,munged}.pid
 }
 
 status() {

@@ -18,26 +18,7 @@ from itersel.errors import ConfigError
 
 UNLIMITED = 75_000
 """Tasks that a job gets at most where Grid Engine has no limit."""
-OURS = (
-    "@",
-    "N",
-    "S",
-    "V",
-    "b",
-    "cwd",
-    "e",
-    "hold_jid",
-    "hold_jid_ad",
-    "i",
-    "j",
-    "now",
-    "o",
-    "sync",
-    "t",
-    "tc",
-    "terse",
-    "wd",
-)
+OURS = re.compile(r"-(@|N|S|V|b|cwd|e|hold_jid(_ad)?|i|j|now|o|sync|t|tc|terse|wd)")
 """Options of qsub that are not the user's to set, because the engine depends on them."""
 
 
@@ -133,5 +114,5 @@ def check_options(options: Sequence[str]) -> None:
             raise ConfigError(
                 f"run.options: {option!r} is no option of qsub", hint="Write option and value as two texts: [-q, NAME]."
             )
-        if option.startswith("-") and option[1:] in OURS:
+        if OURS.fullmatch(option):
             raise ConfigError(f"run.options: {option!r} is set by itersel itself", hint="Leave it out.")

@@ -39,7 +39,7 @@ def single_node(kind: str, folder: Path, variables: dict[str, str]) -> Iterator[
 
 def longer(config: TrainConfig) -> TrainConfig:
     """One epoch that takes some seconds, so that there is time to do something to it."""
-    epoch = replace(config.epoch, k=6_000, unique=False)
+    epoch = replace(config.epoch, k=1_500, unique=False)
     return replace(config, epochs=1, devtest=(), epoch=epoch)
 
 

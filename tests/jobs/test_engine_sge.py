@@ -78,10 +78,10 @@ def test_options_of_the_site(tmp_path, data):
     def options(*words):
         return replace(data, epochs=1, devtest=(), run=replace(SGE, options=words))
 
-    with pytest.raises(ConfigError, match="does not take the job:.*nowhere"):
+    with pytest.raises(ConfigError, match=r"does not take the job:.*nowhere"):
         train(options("-q", "nowhere.q", "-w", "e"), tmp_path / "1")
     with pytest.raises(ConfigError, match="'-t' is set by itersel"):
         train(options("-t", "1-3"), tmp_path / "2")
-    with pytest.raises(ConfigError, match="'all.q' is no option of qsub"):
+    with pytest.raises(ConfigError, match=r"'all\.q' is no option of qsub"):
         train(options("all.q"), tmp_path / "3")
     assert waiting() == ""
