@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from itersel.engines.batch_queue import ArrayJob, BatchQueue, Place, TaskState
+from itersel.engines.batch_queue import SILENCE_SECONDS, ArrayJob, BatchQueue, Place, TaskState
 from itersel.engines.batch_task import error_file, read_error, write_tasks
 from itersel.errors import InputError, ResourceError
 from itersel.files import read_bytes
@@ -27,8 +27,6 @@ SHORTEST_PAUSE, LONGEST_PAUSE, PAUSE_SHARE = 0.3, 15.0, 0.05
 """Seconds between looks at folder and queue; the share is of the time waited so far."""
 GRACE_SECONDS = 60.0
 """How long a finished task's output may take to be seen here: network file systems are slow to tell."""
-SILENCE_SECONDS = 900.0
-"""How long the queue may give no answer before the run gives up."""
 TAIL_LINES = 30
 
 

@@ -20,7 +20,7 @@ from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, Translat
 from itersel.engines.batch import Batch, BatchTask, Stage
 from itersel.engines.batch_queue import BatchQueue
 from itersel.engines.file_tasks import read_names, read_statistics
-from itersel.errors import ConfigError, UserError
+from itersel.errors import ConfigError, ResourceError, UserError
 from itersel.files import read_lines
 from itersel.map_task import COUNTS, MapTask
 from itersel.mix import Columns, merge
@@ -99,7 +99,10 @@ class BatchEngine(Engine):
         return lines
 
     def close(self) -> None:
-        self.queue.cancel_all()
+        try:
+            self.queue.cancel_all()
+        except ResourceError as error:
+            self.batch.warn(f"the run's jobs may still be there. {error}")
         if not self.failed:  # an error points to a log there
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -7,6 +7,7 @@ and cancelled by it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -19,6 +20,10 @@ from itersel.errors import ConfigError, ResourceError
 
 COMMAND_SECONDS = 300.0
 """A command that takes longer has lost the queue's server."""
+SILENCE_SECONDS, RETRY_SECONDS = 900.0, 5.0
+"""How long the server may be away before the run gives up, and how often it is tried."""
+UNREACHABLE = re.compile(r"unable to (contact|send)|timed out|temporarily|had no answer", re.IGNORECASE)
+"""What commands say when it is."""
 CANCEL_SECONDS = 60.0
 """How long cancelled jobs may take to leave the queue before we go on without having seen it."""
 
@@ -106,11 +111,11 @@ class BatchQueue(ABC):
         """Cancel the jobs, whatever their state; those that are over are left as they are."""
 
     @abstractmethod
-    def named(self) -> list[int] | None:
-        """The numbers of this name's jobs that are in the queue; None: it does not answer."""
+    def named(self) -> list[int]:
+        """The numbers of this name's jobs that are in the queue."""
 
     def cancel_all(self) -> None:
-        """Cancel every job of this name, and wait until they are gone."""
+        """Cancel every job of this name, and wait until they are gone; ResourceError if the queue does not answer."""
         deadline = time.monotonic() + CANCEL_SECONDS
         while time.monotonic() < deadline:
             left = self.named()
@@ -135,6 +140,21 @@ class BatchQueue(ABC):
             return subprocess.CompletedProcess(command, 1, "", silence)
         except OSError as error:
             raise ResourceError(f"cannot run {command[0]}: {error.strerror}") from None
+
+    def persist(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        """Run a command, again and again while it cannot reach the queue's server, which may be starting anew."""
+        deadline = time.monotonic() + SILENCE_SECONDS
+        while True:
+            done = self.run(command)
+            if not done.returncode or not UNREACHABLE.search(done.stderr) or time.monotonic() > deadline:
+                return done
+            time.sleep(RETRY_SECONDS)
+
+    def silent(self, done: subprocess.CompletedProcess[str]) -> ResourceError:
+        """The error of a queue that does not answer."""
+        return ResourceError(
+            f"the queue does not answer: {said(done)}", hint=f"The run's jobs have the name {self.name}."
+        )
 
     def refused(self, done: subprocess.CompletedProcess[str]) -> ConfigError:
         """The error of a job that was not taken."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import subprocess
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
@@ -51,17 +52,18 @@ class SgeQueue(BatchQueue):
             command += ["-tc", str(job.limit)]
         if job.after:
             command += ["-hold_jid", ",".join(map(str, job.after))]
-        done = self.run([*command, *self.options, os.fspath(job.script), *job.arguments])
+        done = self.persist([*command, *self.options, os.fspath(job.script), *job.arguments])
         number = done.stdout.strip().split(".")[0]  # `7.1-4:1`
         if done.returncode or not number.isdecimal():
             raise self.refused(done)
         return int(number)
 
     def states(self, jobs: Iterable[int]) -> dict[Place, TaskState] | None:
-        found, wanted = self._tasks(), set(jobs)
-        if found is None:
+        shown, wanted = self._show(), set(jobs)
+        if shown.returncode:
             return None
-        return {place: TaskState(state, failed="E" in state) for place, _, state in found if place[0] in wanted}
+        tasks = _tasks(shown.stdout)
+        return {place: TaskState(state, failed="E" in state) for place, _, state in tasks if place[0] in wanted}
 
     def explain(self, place: Place) -> str:
         task = place[1] + self.first_task
@@ -77,26 +79,14 @@ class SgeQueue(BatchQueue):
         if numbers:
             self.run(["qdel", *numbers])
 
-    def named(self) -> list[int] | None:
-        found = self._tasks()
-        return None if found is None else sorted({place[0] for place, name, _ in found if name == self.name})
-
-    def _tasks(self) -> list[tuple[Place, str, str]] | None:
-        """All tasks of this user's: place, name, state letters."""
-        shown = self.run(["qstat", "-u", self.user, "-g", "d", "-xml"])
+    def named(self) -> list[int]:
+        shown = self._show()
         if shown.returncode:
-            return None
-        try:
-            document = ElementTree.fromstring(shown.stdout)  # noqa: S314 (it is qstat's own)
-        except ElementTree.ParseError:
-            return None
-        tasks = []
-        for entry in document.iter("job_list"):
-            job, task = entry.findtext("JB_job_number", ""), entry.findtext("tasks", "1")
-            if job.isdecimal() and task.isdecimal():
-                place = (int(job), int(task) - self.first_task)
-                tasks.append((place, entry.findtext("JB_name", ""), entry.findtext("state", "")))
-        return tasks
+            raise self.silent(shown)
+        return sorted({place[0] for place, name, _ in _tasks(shown.stdout) if name == self.name})
+
+    def _show(self) -> subprocess.CompletedProcess[str]:
+        return self.run(["qstat", "-u", self.user, "-g", "d", "-xml"])
 
 
 class SgeEngine(BatchEngine):
@@ -116,3 +106,14 @@ def check_options(options: Sequence[str]) -> None:
             )
         if OURS.fullmatch(option):
             raise ConfigError(f"run.options: {option!r} is set by itersel itself", hint="Leave it out.")
+
+
+def _tasks(document: str) -> list[tuple[Place, str, str]]:
+    """The tasks that qstat shows: place, name of the job, letters of the state."""
+    tasks = []
+    for entry in ElementTree.fromstring(document).iter("job_list"):  # noqa: S314 (the queue's own)
+        job, task = entry.findtext("JB_job_number", ""), entry.findtext("tasks", "1")
+        if job.isdecimal() and task.isdecimal():
+            place = (int(job), int(task) - SgeQueue.first_task)
+            tasks.append((place, entry.findtext("JB_name", ""), entry.findtext("state", "")))
+    return tasks

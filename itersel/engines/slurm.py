@@ -58,7 +58,7 @@ class SlurmQueue(BatchQueue):
         command.append(f"--array=0-{job.tasks - 1}" + ("" if job.limit is None else f"%{job.limit}"))
         if job.after:
             command += [f"--dependency=afterok:{':'.join(map(str, job.after))}", "--kill-on-invalid-dep=yes"]
-        done = self.run([*command, os.fspath(job.script), *job.arguments])
+        done = self.persist([*command, os.fspath(job.script), *job.arguments])
         number = done.stdout.strip().split(";")[0]  # a cluster's name may follow
         if done.returncode or not number.isdecimal():
             raise self.refused(done)
@@ -104,10 +104,12 @@ class SlurmQueue(BatchQueue):
         if numbers:
             self.run(["scancel", "--quiet", *numbers])
 
-    def named(self) -> list[int] | None:
+    def named(self) -> list[int]:
         command = ["squeue", "--noheader", f"--user={os.getuid()}", f"--name={self.name}", "--format=%F"]
         shown = self.run(command)
-        return None if shown.returncode else sorted(set(map(int, shown.stdout.split())))
+        if shown.returncode:
+            raise self.silent(shown)
+        return sorted(set(map(int, shown.stdout.split())))
 
 
 class SlurmEngine(BatchEngine):

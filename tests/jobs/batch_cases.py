@@ -1,4 +1,4 @@
-"""What the tests of the batch engines share: a real queue for the session, and how to watch a run's tasks."""
+"""What the tests of the batch engines share: a real queue, and how to watch a run's tasks."""
 
 from __future__ import annotations
 

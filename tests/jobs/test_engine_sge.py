@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 SGE = RunConfig("sge", jobs=2, reducers=2)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def queue(tmp_path_factory):
     yield from single_node("sge", tmp_path_factory.mktemp("sge"), {})
 
@@ -32,6 +32,7 @@ def waiting():
 
 
 def test_same_bytes(tmp_path, data):
+    data = replace(data, epochs=2)
     train(data, tmp_path / "inline", warn=lambda text: None)
     train(replace(data, run=SGE), tmp_path / "sge", warn=lambda text: None)
     assert_same_run(tmp_path / "inline", tmp_path / "sge")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 SLURM = RunConfig("slurm", reducers=2)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def queue(tmp_path_factory):
     # Array jobs of at most three tasks: four shards take two.
     yield from single_node("slurm", tmp_path_factory.mktemp("slurm"), {"SINGLE_NODE_MAX_ARRAY_SIZE": "3"})
@@ -113,6 +113,19 @@ def test_finished_shards_are_kept(tmp_path, long_run, monkeypatch):
     monkeypatch.setattr(slurm.SlurmQueue, "submit", lambda self, job: (submitted.append(job), submit(self, job))[1])
     train(replace(config, run=SLURM), tmp_path / "run", warn=lambda text: None)
     assert sum(job.tasks for job in submitted[3:] if job.log.startswith("map")) == 4 - len(kept)
+    assert_same_run(expected, tmp_path / "run")
+
+
+def test_controller_may_start_anew(tmp_path, long_run):
+    config, expected = long_run
+    driver = subprocess.Popen(command(config, tmp_path / "run", "slurm"), stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: workers(tmp_path / "run", "map"))
+    process = int(Path(os.environ["SLURM_CONF"]).with_name("slurmctld.pid").read_text())
+    os.kill(process, signal.SIGTERM)
+    wait_for(lambda: not Path(f"/proc/{process}").exists())
+    subprocess.run(["slurmctld"], check=True)
+    _, said = driver.communicate()
+    assert driver.returncode == 0, said
     assert_same_run(expected, tmp_path / "run")
 
 
