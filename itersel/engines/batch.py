@@ -76,20 +76,18 @@ class Stage:
 
 
 class Batch:
-    """Runs stages, one after the other, in a folder of their own."""
+    """Runs stages, one after the other, in the queue's folder."""
 
     def __init__(
         self,
         queue: BatchQueue,
-        folder: Path,
         scripts: dict[str, Path],
         *,
         python: str,
         limit: int | None,
         warn: Callable[[str], None],
     ):
-        self.queue, self.folder, self.scripts, self.python, self.limit = queue, folder, scripts, python, limit
-        self.warn = warn
+        self.queue, self.scripts, self.python, self.limit, self.warn = queue, scripts, python, limit, warn
         self.files = 0
         self.told: set[str] = set()
 
@@ -169,7 +167,7 @@ class Batch:
         stage.ended.pop(number, None)
         stage.attempts[number] += 1
         task, job, tried = stage.tasks[number], stage.submitted[place[0]], stage.attempts[number]
-        record = error_file(job.folder / f"{job.log}.json", place[1])
+        record = error_file(self._file(job.log), place[1])
         if record.exists():
             error = read_error(record)
             if error.exit_code == InputError.exit_code:
@@ -181,6 +179,10 @@ class Batch:
             raise ResourceError(failure, where=task.name, hint=f"{how}.{times}")
         self.warn(f"{task.name}: {failure}\n  {how}; attempt {tried + 1} of {ATTEMPTS}")
 
+    def _file(self, name: str) -> Path:
+        """The file of a job's tasks."""
+        return self.queue.folder / f"{name}.json"
+
     def _submit(self, stage: Stage, numbers: Sequence[int], after: Sequence[int] = ()) -> None:
         """Hand tasks to the queue, in as many array jobs as it takes."""
         if numbers:
@@ -189,10 +191,10 @@ class Batch:
             chunk = numbers[first : first + self.queue.array_size]
             self.files += 1
             name = f"{stage.kind}-{self.files}"
-            file = self.folder / f"{name}.json"
+            file = self._file(name)
             write_tasks(file, stage.kind, stage.settings, [stage.tasks[number].values for number in chunk])
             arguments = [self.python, os.fspath(file)]
-            job = ArrayJob(self.scripts[stage.kind], arguments, len(chunk), self.folder, name, self.limit, after)
+            job = ArrayJob(self.scripts[stage.kind], arguments, len(chunk), name, self.limit, after)
             number = self.queue.submit(job)
             stage.submitted[number] = job
             stage.placed |= {task: (number, index) for index, task in enumerate(chunk)}

@@ -42,7 +42,7 @@ class BatchEngine(Engine):
     """Of the queue's scripts, in conf/."""
     suffix: str
     """Of their names."""
-    queue_class: Callable[[str, Sequence[str], dict[str, str]], BatchQueue]
+    queue_class: type[BatchQueue]
 
     def __init__(self, config: TrainConfig, directory: RunDirectory):
         super().__init__(config, directory)
@@ -50,15 +50,14 @@ class BatchEngine(Engine):
         run = directory.path.resolve()
         # The run's directory is locked, and other runs' jobs have other names: jobs of this name are leftovers.
         name = f"itersel-{hashlib.sha256(os.fsencode(run)).hexdigest()[:12]}"
-        self.queue = type(self).queue_class(name, config.run.options, _environment())
-        self.queue.cancel_all()
         self.folder = run / "batch"
+        self.queue = self.queue_class(name, self.folder, config.run.options, _environment())
+        self.queue.cancel_all()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.failed = False
         self.batch = Batch(
             self.queue,
-            self.folder,
             scripts,
             python=os.environ.get(PYTHON_VARIABLE, sys.executable),
             limit=config.run.jobs if config.run.jobs > 1 else None,

@@ -52,8 +52,6 @@ class ArrayJob:
     script: Path
     arguments: Sequence[str]
     tasks: int
-    folder: Path
-    """Where the tasks start, and where their output goes."""
     log: str
     """Beginning of the name of the tasks' output, see BatchQueue.log."""
     limit: int | None = None
@@ -63,31 +61,35 @@ class ArrayJob:
 
 
 class BatchQueue(ABC):
-    """The jobs of one name, with the site's options for each."""
+    """The jobs of one name, which start and leave what they say in one folder, with the site's options for each."""
 
     submit_command: str
     first_task = 0
     """How the queue numbers tasks; everywhere else they count from 0."""
+    forbidden: str
+    """A character that the path of a job's folder cannot have, because the queue would read something into it."""
     private: tuple[str, ...]
     """Beginnings of the names of environment variables that a job must not inherit from one that the driver runs in."""
     kept: tuple[str, ...]
     """Variables among these that commands need to find the queue."""
 
-    def __init__(self, name: str, options: Sequence[str], environment: dict[str, str]):
+    def __init__(self, name: str, folder: Path, options: Sequence[str] = (), environment: dict[str, str] | None = None):
         if shutil.which(self.submit_command) is None:
             raise ConfigError(
                 f"there is no {self.submit_command} on this machine's PATH",
                 hint="Start the run where jobs are submitted; docs/engines-batch.md has one for a single machine.",
             )
-        self.name, self.options = name, list(options)
+        if self.forbidden in os.fspath(folder):
+            raise ConfigError(f"a folder for this queue cannot have {self.forbidden!r} in its path", where=folder)
+        self.name, self.options, self.folder = name, list(options), folder
         inherited = {
             key: value for key, value in os.environ.items() if key in self.kept or not key.startswith(self.private)
         }
-        self.environment = inherited | environment
+        self.environment = inherited | (environment or {})
 
     def log(self, job: ArrayJob, task: int) -> Path:
         """The file of what a task says."""
-        return job.folder / f"{job.log}-{task + self.first_task}.log"
+        return self.folder / f"{job.log}-{task + self.first_task}.log"
 
     @property
     @abstractmethod

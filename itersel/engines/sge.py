@@ -11,6 +11,7 @@ import pwd
 import re
 import subprocess
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from xml.etree import ElementTree
 
 from itersel.engines.batch_engine import BatchEngine
@@ -28,12 +29,13 @@ class SgeQueue(BatchQueue):
 
     submit_command = "qsub"
     first_task = 1
+    forbidden = "$"
     private = ("SGE_", "JOB_", "BASH_FUNC_")
     kept = ("SGE_ROOT", "SGE_CELL", "SGE_ARCH", "SGE_QMASTER_PORT", "SGE_EXECD_PORT", "SGE_CLUSTER_NAME")
 
-    def __init__(self, name: str, options: Sequence[str] = (), environment: dict[str, str] | None = None):
+    def __init__(self, name: str, folder: Path, options: Sequence[str] = (), environment: dict[str, str] | None = None):
         check_options(options)
-        super().__init__(name, options, environment or {})
+        super().__init__(name, folder, options, environment)
         self.user = pwd.getpwuid(os.getuid()).pw_name
         self._array_size: int | None = None
 
@@ -45,8 +47,8 @@ class SgeQueue(BatchQueue):
         return self._array_size
 
     def submit(self, job: ArrayJob) -> int:
-        # The log's name is relative to the folder, because Grid Engine would expand a `$` in the folder's.
-        command = ["qsub", "-terse", "-N", self.name, "-wd", os.fspath(job.folder), "-j", "y", "-S", "/bin/sh", "-V"]
+        # The log's name is relative to the folder, because Grid Engine would take what is before a colon for a host.
+        command = ["qsub", "-terse", "-N", self.name, "-wd", os.fspath(self.folder), "-j", "y", "-S", "/bin/sh", "-V"]
         command += ["-o", f"{job.log}-$TASK_ID.log", "-r", "y", "-t", f"1-{job.tasks}"]
         if job.limit is not None:
             command += ["-tc", str(job.limit)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from itersel.engines.batch_engine import BatchEngine
 from itersel.engines.batch_queue import ArrayJob, BatchQueue, Place, TaskState, said
@@ -31,12 +32,13 @@ class SlurmQueue(BatchQueue):
     """sbatch, squeue, scontrol, scancel."""
 
     submit_command = "sbatch"
+    forbidden = "\\"
     private = ("SLURM_", "SQUEUE_", "SCANCEL_")
     kept = ("SLURM_CONF",)
 
-    def __init__(self, name: str, options: Sequence[str] = (), environment: dict[str, str] | None = None):
+    def __init__(self, name: str, folder: Path, options: Sequence[str] = (), environment: dict[str, str] | None = None):
         check_options(options)
-        super().__init__(name, options, environment or {})
+        super().__init__(name, folder, options, environment)
         self._array_size: int | None = None
 
     @property
@@ -52,9 +54,9 @@ class SlurmQueue(BatchQueue):
         return self._array_size
 
     def submit(self, job: ArrayJob) -> int:
-        # The log's name is relative to the folder, because Slurm would expand a `%` in the folder's.
-        command = ["sbatch", "--parsable", f"--job-name={self.name}", f"--chdir={job.folder}"]
-        command += [f"--output={job.log}-%a.log", "--input=/dev/null", "--export=ALL", "--requeue", *self.options]
+        log = f"{self.folder}/{job.log}".replace("%", "%%") + "-%a.log"
+        command = ["sbatch", "--parsable", f"--job-name={self.name}", f"--chdir={self.folder}", f"--output={log}"]
+        command += ["--input=/dev/null", "--export=ALL", "--requeue", *self.options]
         command.append(f"--array=0-{job.tasks - 1}" + ("" if job.limit is None else f"%{job.limit}"))
         if job.after:
             command += [f"--dependency=afterok:{':'.join(map(str, job.after))}", "--kill-on-invalid-dep=yes"]

@@ -34,8 +34,9 @@ def waiting():
 def test_same_bytes(tmp_path, data):
     data = replace(data, epochs=2)
     train(data, tmp_path / "inline", warn=lambda text: None)
-    train(replace(data, run=SGE), tmp_path / "sge", warn=lambda text: None)
-    assert_same_run(tmp_path / "inline", tmp_path / "sge")
+    run = tmp_path / "sge: a 'run', 100%"
+    train(replace(data, run=SGE), run, warn=lambda text: None)
+    assert_same_run(tmp_path / "inline", run)
     assert waiting() == ""
 
 
@@ -85,4 +86,6 @@ def test_options_of_the_site(tmp_path, data):
         train(options("-t", "1-3"), tmp_path / "2")
     with pytest.raises(ConfigError, match=r"'all\.q' is no option of qsub"):
         train(options("all.q"), tmp_path / "3")
+    with pytest.raises(ConfigError, match="cannot have"):
+        train(options(), tmp_path / "$HOME")
     assert waiting() == ""

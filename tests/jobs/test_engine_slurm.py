@@ -44,11 +44,12 @@ def waiting():
 
 
 def test_same_bytes(tmp_path, data):
+    run = tmp_path / "100%a 'run' of $HOME"
     train(data, tmp_path / "inline", warn=lambda text: None)
-    train(replace(data, run=SLURM), tmp_path / "slurm", warn=lambda text: None)
-    assert_same_run(tmp_path / "inline", tmp_path / "slurm")
+    train(replace(data, run=SLURM), run, warn=lambda text: None)
+    assert_same_run(tmp_path / "inline", run)
     assert waiting() == []
-    assert not (tmp_path / "slurm" / "batch").exists()
+    assert not (run / "batch").exists()
 
 
 def test_shards_with_weights_of_their_own(tmp_path, data):
@@ -188,4 +189,6 @@ def test_options_of_the_site(tmp_path, data):
         train(options("--array=0-3"), tmp_path / "2")
     with pytest.raises(ConfigError, match="'main' is no option of sbatch"):
         train(options("--partition", "main"), tmp_path / "3")
+    with pytest.raises(ConfigError, match="cannot have"):
+        train(options(), tmp_path / "back\\slash")
     assert waiting() == []

@@ -4,6 +4,7 @@ What real queues do is tested on real ones, in tests/jobs; here are cases that t
 """
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -22,16 +23,16 @@ class ScriptedQueue(BatchQueue):
     """Tasks behave as `script` says: output name → what happens in each attempt (by default it succeeds)."""
 
     submit_command = "true"
-    private, kept = ("NOTHING_",), ()
+    forbidden, private, kept = "?", ("NOTHING_",), ()
     array_size = 1000
 
     def __init__(self, script=None):
-        super().__init__("name", (), {})
+        super().__init__("name", Path("to be chosen"))
         self.script = {name: list(steps) for name, steps in (script or {}).items()}
         self.jobs, self.cancelled, self.silent = [], [], 0
 
     def submit(self, job):
-        tasks = json.loads((job.folder / f"{job.log}.json").read_text())["tasks"]
+        tasks = json.loads((self.folder / f"{job.log}.json").read_text())["tasks"]
         self.jobs.append((job, tasks))
         return len(self.jobs)
 
@@ -61,7 +62,7 @@ class ScriptedQueue(BatchQueue):
                     open(task["output"], "w").close()
                     step = COMPLETED
                 if isinstance(step, UserError):
-                    batch_task.write_error(batch_task.error_file(job.folder / f"{job.log}.json", index), step)
+                    batch_task.write_error(batch_task.error_file(self.folder / f"{job.log}.json", index), step)
                     step = FAILED
                 self.ends[place] = step
                 yield place, step
@@ -90,13 +91,13 @@ def run(tmp_path):
     """Runs a stage of three map tasks and one of two reduce tasks; gives what was said and done."""
 
     def run(queue, present=()):
-        queue.ends = {}
+        queue.ends, queue.folder = {}, tmp_path
         (tmp_path / "out").mkdir()
         for name in present:
             (tmp_path / "out" / name).touch()
         stages = [stage(tmp_path / "out", "map", 3), stage(tmp_path / "out", "reduce", 2)]
         scripts, said, done = dict.fromkeys(("map", "reduce"), tmp_path / "script"), [], []
-        whole = Batch(queue, tmp_path, scripts, python="python", limit=None, warn=said.append)
+        whole = Batch(queue, scripts, python="python", limit=None, warn=said.append)
         whole.run(stages, lambda task: done.append(task.name))
         assert sorted(done) == sorted(task.name for one in stages for task in one.tasks), "each task once"
         return said
