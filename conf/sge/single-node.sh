@@ -7,12 +7,12 @@
 #   conf/sge/single-node.sh status [FOLDER]
 #   conf/sge/single-node.sh stop [FOLDER]
 #
-# FOLDER holds the cell, its spool and logs (default: itersel/sge in the cache folder). Each FOLDER is a cell of its own,
+# FOLDER holds the cell, its spool and logs (default: sge in $ITERSEL_CACHE, which is ~/.cache/itersel by default). Each FOLDER is a cell of its own,
 # with free ports of its own; `start` where one is running only prints its settings. There are as many slots as cores.
 set -euo pipefail
 
 action=${1:-}
-folder=${2:-${XDG_CACHE_HOME:-$HOME/.cache}/itersel/sge}
+folder=${2:-${ITERSEL_CACHE:-$HOME/.cache/itersel}/sge}
 PATH=$PATH:/usr/sbin:/sbin
 packages=(gridengine-master gridengine-exec gridengine-client)
 unset SGE_ROOT SGE_CELL SGE_ARCH SGE_QMASTER_PORT SGE_EXECD_PORT

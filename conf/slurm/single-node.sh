@@ -6,13 +6,13 @@
 #   conf/slurm/single-node.sh status [FOLDER]
 #   conf/slurm/single-node.sh stop [FOLDER]
 #
-# FOLDER holds configuration, key, state and logs (default: itersel/slurm in the cache folder). Each FOLDER is a Slurm of
+# FOLDER holds configuration, key, state and logs (default: slurm in $ITERSEL_CACHE, which is ~/.cache/itersel by default). Each FOLDER is a Slurm of
 # its own, with free ports of its own; `start` where one is running only prints its settings. Cores and memory are this
 # machine's. Neither control groups nor accounting are needed, so that it works in a container.
 set -euo pipefail
 
 action=${1:-}
-folder=${2:-${XDG_CACHE_HOME:-$HOME/.cache}/itersel/slurm}
+folder=${2:-${ITERSEL_CACHE:-$HOME/.cache/itersel}/slurm}
 PATH=$PATH:/usr/sbin:/sbin
 
 fail() {
