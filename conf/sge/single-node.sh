@@ -7,40 +7,18 @@
 #   conf/sge/single-node.sh status [FOLDER]
 #   conf/sge/single-node.sh stop [FOLDER]
 #
-# FOLDER holds the cell, its spool and logs (default: sge in $ITERSEL_CACHE, which is ~/.cache/itersel by default). Each FOLDER is a cell of its own,
-# with free ports of its own; `start` where one is running only prints its settings. There are as many slots as cores.
+# FOLDER holds the cell, its spool and logs (default: sge in $ITERSEL_CACHE, by default ~/.cache/itersel). Each FOLDER is
+# a cell of its own, with free ports of its own; `start` where one is running only prints its settings. There are as many
+# slots as cores.
 set -euo pipefail
 
 action=${1:-}
 folder=${2:-${ITERSEL_CACHE:-$HOME/.cache/itersel}/sge}
-PATH=$PATH:/usr/sbin:/sbin
 packages=(gridengine-master gridengine-exec gridengine-client)
+commands=(sge_qmaster sge_execd qsub)
+# shellcheck source=conf/single-node.bash
+source "$(dirname "${BASH_SOURCE[0]}")/../single-node.bash"
 unset SGE_ROOT SGE_CELL SGE_ARCH SGE_QMASTER_PORT SGE_EXECD_PORT
-
-fail() {
-    echo "single-node.sh: $1" >&2
-    exit 1
-}
-
-install() {
-    command -v sge_qmaster sge_execd qsub > /dev/null && return
-    [ "$(id -u)" = 0 ] || fail "installing needs root: apt-get install ${packages[*]}"
-    export DEBIAN_FRONTEND=noninteractive
-    local options=(-y -q --no-install-recommends -o DPkg::Lock::Timeout=300)
-    apt-get "${options[@]}" install "${packages[@]}" \
-        || { apt-get -q update && apt-get "${options[@]}" install "${packages[@]}"; }
-}
-
-free_ports() {
-    python3 - <<'PYTHON'
-import socket
-
-held = [socket.socket() for _ in range(2)]
-for one in held:
-    one.bind(("127.0.0.1", 0))
-print(*(one.getsockname()[1] for one in held))
-PYTHON
-}
 
 process() { # the process id of qmaster or execd
     cat "$folder/spool/$1.pid" "$folder/spool/$1/$1.pid" 2> /dev/null | head -n 1 || true
@@ -50,18 +28,6 @@ alive() {
     local number
     number=$(process "$1")
     [ -n "$number" ] && kill -0 "$number" 2> /dev/null
-}
-
-end() { # processes: politely, then not
-    local number
-    for number in "$@"; do kill "$number" 2> /dev/null || true; done
-    for number in "$@"; do
-        for _ in $(seq 50); do
-            kill -0 "$number" 2> /dev/null || break
-            sleep 0.1
-        done
-        kill -9 "$number" 2> /dev/null || true
-    done
 }
 
 settings() {
@@ -133,10 +99,7 @@ wait_for() { # a command that is to succeed within 20 seconds
 reports_load() { qhost -h localhost | awk '$1 == "localhost" && $7 != "-" {found = 1} END {exit !found}'; }
 
 start() {
-    command -v sge_qmaster sge_execd qsub > /dev/null || fail "Grid Engine is not installed: run $0 install"
-    mkdir -p "$folder"
-    folder=$(cd "$folder" && pwd -P)
-    [ -f "$folder/settings" ] || [ -z "$(ls -A "$folder")" ] || fail "$folder holds something else: name another folder"
+    prepare settings
     if ! { alive qmaster && alive execd; }; then
         stop
         make_cell > "$folder/installation.log" 2>&1 || fail "the cell cannot be made: see $folder/installation.log"

@@ -6,39 +6,17 @@
 #   conf/slurm/single-node.sh status [FOLDER]
 #   conf/slurm/single-node.sh stop [FOLDER]
 #
-# FOLDER holds configuration, key, state and logs (default: slurm in $ITERSEL_CACHE, which is ~/.cache/itersel by default). Each FOLDER is a Slurm of
-# its own, with free ports of its own; `start` where one is running only prints its settings. Cores and memory are this
-# machine's. Neither control groups nor accounting are needed, so that it works in a container.
+# FOLDER holds configuration, key, state and logs (default: slurm in $ITERSEL_CACHE, by default ~/.cache/itersel). Each
+# FOLDER is a Slurm of its own, with free ports of its own; `start` where one is running only prints its settings. Cores
+# and memory are this machine's. Neither control groups nor accounting are needed, so that it works in a container.
 set -euo pipefail
 
 action=${1:-}
 folder=${2:-${ITERSEL_CACHE:-$HOME/.cache/itersel}/slurm}
-PATH=$PATH:/usr/sbin:/sbin
-
-fail() {
-    echo "single-node.sh: $1" >&2
-    exit 1
-}
-
-install() {
-    command -v slurmctld slurmd sbatch munged > /dev/null && return
-    [ "$(id -u)" = 0 ] || fail "installing needs root: apt-get install slurmctld slurmd slurm-client munge"
-    export DEBIAN_FRONTEND=noninteractive
-    local options=(-y -q --no-install-recommends -o DPkg::Lock::Timeout=300)
-    apt-get "${options[@]}" install slurmctld slurmd slurm-client munge \
-        || { apt-get -q update && apt-get "${options[@]}" install slurmctld slurmd slurm-client munge; }
-}
-
-free_ports() {
-    python3 - <<'PYTHON'
-import socket
-
-held = [socket.socket() for _ in range(2)]
-for one in held:
-    one.bind(("127.0.0.1", 0))
-print(*(one.getsockname()[1] for one in held))
-PYTHON
-}
+packages=(slurmctld slurmd slurm-client munge)
+commands=(slurmctld slurmd sbatch munged)
+# shellcheck source=conf/single-node.bash
+source "$(dirname "${BASH_SOURCE[0]}")/../single-node.bash"
 
 megabytes() { # of this machine, or of the container's limit if that is less
     local total limit
@@ -105,18 +83,6 @@ CONF
     echo "CgroupPlugin=$plugin" > "$folder/cgroup.conf"
 }
 
-end() { # processes: politely, then not
-    local number
-    for number in "$@"; do kill "$number" 2> /dev/null || true; done
-    for number in "$@"; do
-        for _ in $(seq 50); do
-            kill -0 "$number" 2> /dev/null || break
-            sleep 0.1
-        done
-        kill -9 "$number" 2> /dev/null || true
-    done
-}
-
 alive() { # whether the daemon of that name runs
     [ -s "$folder/$1.pid" ] && kill -0 "$(cat "$folder/$1.pid")" 2> /dev/null
 }
@@ -126,10 +92,7 @@ answers() {
 }
 
 start() {
-    command -v slurmctld slurmd sbatch munged > /dev/null || fail "Slurm is not installed: run $0 install"
-    mkdir -p "$folder"
-    folder=$(cd "$folder" && pwd -P)
-    [ -f "$folder/slurm.conf" ] || [ -z "$(ls -A "$folder")" ] || fail "$folder holds something else: name another folder"
+    prepare slurm.conf
     export SLURM_CONF=$folder/slurm.conf
     if ! { alive munged && alive slurmctld && alive slurmd; }; then
         stop

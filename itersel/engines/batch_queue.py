@@ -118,13 +118,11 @@ class BatchQueue(ABC):
 
     def cancel_all(self) -> None:
         """Cancel every job of this name, and wait until they are gone; ResourceError if the queue does not answer."""
-        deadline = time.monotonic() + CANCEL_SECONDS
-        while time.monotonic() < deadline:
-            left = self.named()
-            if not left:
-                return
+        deadline, pause = time.monotonic() + CANCEL_SECONDS, 0.1
+        while time.monotonic() < deadline and (left := self.named()):
             self.cancel(left)
-            time.sleep(0.2)
+            pause = min(2 * pause, 5.0)
+            time.sleep(pause)
 
     def run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         """Run one of the queue's commands; one that does not end is a failed one."""
