@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from engine_cases import unavailable
+from itersel.drive import train
+from itersel.errors import ResourceError
 from itersel.train_config import TrainConfig
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +77,21 @@ def workers(run: Path, kind: str) -> list[int]:
 def rows(run: Path) -> dict[str, int]:
     """The first epoch's finished shards, with what tells a file from another of the same name."""
     return {path.name: path.stat().st_ino for path in (run / "epoch-001" / "shards").glob("*.vec")}
+
+
+def fail_everywhere(config: TrainConfig, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Train on one shard with workers that cannot work; checks the run's error, and gives its last line."""
+    python = folder / "python"
+    python.write_text("#!/bin/sh\necho 'this node has no such library' >&2\nexit 7\n")
+    python.chmod(0o755)
+    monkeypatch.setenv("ITERSEL_PYTHON", str(python))
+    config = replace(config, shards=config.shards[:1], epochs=1, devtest=())
+    with pytest.raises(ResourceError) as caught:
+        train(config, folder / "run", warn=lambda text: None)
+    first, words, last = str(caught.value).split("\n")
+    assert first == f"shard 0 ({config.shards[0]}): the map task failed. It said:"
+    assert words == "    this node has no such library"
+    return last
 
 
 def kill_one(run: Path) -> None:

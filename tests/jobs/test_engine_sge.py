@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from batch_cases import command, kill_one, longer, single_node, wait_for, workers
+from batch_cases import command, fail_everywhere, kill_one, longer, single_node, wait_for, workers
 from engine_cases import assert_same_run, small_data
 from itersel.drive import train
-from itersel.errors import ConfigError, ResourceError
+from itersel.errors import ConfigError
 from itersel.train_config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -63,17 +63,8 @@ def test_interrupt_deletes_the_jobs(tmp_path, data):
 
 
 def test_what_a_failing_task_says_is_shown(tmp_path, data, monkeypatch):
-    python = tmp_path / "python"
-    python.write_text("#!/bin/sh\necho 'this node has no such library' >&2\nexit 7\n")
-    python.chmod(0o755)
-    monkeypatch.setenv("ITERSEL_PYTHON", str(python))
-    config = replace(data, shards=data.shards[:1], epochs=1, devtest=(), run=SGE)
-    with pytest.raises(ResourceError) as caught:
-        train(config, tmp_path / "run", warn=lambda text: None)
-    lines = str(caught.value).split("\n")
-    assert lines[0] == f"shard 0 ({config.shards[0]}): the map task failed. It said:"
-    assert lines[1] == "    this node has no such library"
-    assert "It was tried 3 times." in lines[2]
+    last = fail_everywhere(replace(data, run=SGE), tmp_path, monkeypatch)
+    assert "It was tried 3 times." in last
 
 
 def test_options_of_the_site(tmp_path, data):

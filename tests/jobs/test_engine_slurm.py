@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from batch_cases import command, kill_one, longer, rows, single_node, wait_for, workers
+from batch_cases import command, fail_everywhere, kill_one, longer, rows, single_node, wait_for, workers
 from engine_cases import assert_same_run, small_data
 from itersel.drive import train
 from itersel.engines import slurm
-from itersel.errors import ConfigError, InputError, ResourceError
+from itersel.errors import ConfigError, InputError
 from itersel.train_config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -164,18 +164,9 @@ def test_corrupt_shard_is_named(tmp_path, data, monkeypatch):
 
 
 def test_what_a_failing_task_says_is_shown(tmp_path, data, monkeypatch, capsys):
-    python = tmp_path / "python"
-    python.write_text("#!/bin/sh\necho 'this node has no such library' >&2\nexit 7\n")
-    python.chmod(0o755)
-    monkeypatch.setenv("ITERSEL_PYTHON", str(python))
-    config = replace(data, shards=data.shards[:1], epochs=1, devtest=(), run=SLURM)
-    with pytest.raises(ResourceError) as caught:
-        train(config, tmp_path / "run", warn=lambda text: None)
-    lines = str(caught.value).split("\n")
-    assert lines[0] == f"shard 0 ({config.shards[0]}): the map task failed. It said:"
-    assert lines[1] == "    this node has no such library"
-    assert "exit code 7" in lines[2]
-    assert "It was tried 3 times." in lines[2]
+    last = fail_everywhere(replace(data, run=SLURM), tmp_path, monkeypatch)
+    assert "exit code 7" in last
+    assert "It was tried 3 times." in last
     assert capsys.readouterr().err.count("attempt") == 2
 
 
