@@ -16,13 +16,13 @@ from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 
-from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork
+from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.engines.batch import Batch, BatchTask, Stage
 from itersel.engines.batch_queue import BatchQueue
 from itersel.engines.file_tasks import read_names, read_statistics
 from itersel.errors import ConfigError, ResourceError, UserError
 from itersel.files import read_lines
-from itersel.map_task import COUNTS, MapTask
+from itersel.map_task import MapTask
 from itersel.mix import Columns, merge
 from itersel.names import NameTable
 from itersel.run_directory import RunDirectory
@@ -66,14 +66,14 @@ class BatchEngine(Engine):
 
     def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
         rows = [self.directory.shard(work.epoch, task.number).resolve() for task in work.tasks]
-        sums = dict.fromkeys(COUNTS, 0.0)
+        sums = summary([])
+        tell(sums)
 
         def done(task: BatchTask) -> None:
+            nonlocal sums
             if task.output.suffix == ".vec":
-                statistics = read_statistics(task.output)
-                for key in COUNTS:
-                    sums[key] += statistics[key]
-                tell(dict(sums))
+                sums = summary([sums, read_statistics(task.output)])
+                tell(sums)
 
         parts = [self.folder / f"{number:05d}.columns" for number in range(self.config.run.reducers)]
         self._run([self._map(work, rows), self._reduce(work, rows, parts)], done)
