@@ -25,6 +25,7 @@ RUNNERS = {
     "spark": "spark:SparkEngine",
     "emr": "emr:EmrEngine",
     "slurm": "slurm:SlurmEngine",
+    "sge": "sge:SgeEngine",
 }
 """Engines by name: module and class in itersel.engines."""
 RESULT_FREE = ("epochs", "patience", "run")
