@@ -28,7 +28,7 @@ def is_address(path: str) -> bool:
 
 
 def open_part(part: Part) -> Shard:
-    """The part's shard, fetched if it is not a local path. A damaged copy is removed: the next attempt fetches again."""
+    """The part's shard, fetched if it is not a local path. A damaged copy goes: the next attempt fetches it anew."""
     if not is_address(part.path):
         return part.open()
     copy = local_file(part.path, part.checksum)
