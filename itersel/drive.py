@@ -222,4 +222,6 @@ def _note(sums: dict[str, float]) -> str:
     if not sums["pairs"]:  # nothing yet, or an engine that knows only how far it is
         return ""
     errors = sums["rank_errors"] / sums["pairs"]
-    return f"{sums['updates']:,.0f} updates, metric {sums['best_metric'] / sums['lists']:.4f}, pair errors {errors:.1%}"
+    metric = sums["best_metric"] / sums["lists"]
+    learned = f"{sums['updates']:,.0f} updates, {sums['nonzero']:,.0f} features"
+    return f"{learned}, metric {metric:.4f}, pair errors {errors:.1%}"

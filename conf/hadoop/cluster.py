@@ -204,6 +204,7 @@ def write_settings(port: dict[str, int]) -> None:
             "yarn.nodemanager.webapp.address": "127.0.0.1:0",
             "yarn.nodemanager.collector-service.address": "127.0.0.1:0",
             "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+            "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,ITERSEL_NODE_CACHE",
             "yarn.nodemanager.resource.memory-mb": 2048,
             "yarn.nodemanager.resource.cpu-vcores": 4,
             "yarn.nodemanager.pmem-check-enabled": "false",
@@ -277,7 +278,8 @@ def java(arguments: list[str]) -> list[str]:
 
 def environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("HADOOP_", "YARN_", "HDFS_"))}
-    return kept | {"JAVA_HOME": str(java_home()), "HADOOP_HOME": str(HOME)}
+    mine = {"JAVA_HOME": java_home(), "HADOOP_HOME": HOME, "ITERSEL_NODE_CACHE": HOME / "data" / "shards"}
+    return kept | {name: str(value) for name, value in mine.items()}
 
 
 def start() -> None:
