@@ -219,9 +219,9 @@ def _open(path: str) -> Shard:
 
 def _note(sums: dict[str, float]) -> str:
     """The sums so far, for a person who watches."""
-    if not sums["lists"]:
+    if not sums["pairs"]:  # nothing yet, or an engine that knows only how far it is
         return ""
-    errors = sums["rank_errors"] / max(sums["pairs"], 1)
+    errors = sums["rank_errors"] / sums["pairs"]
     metric = sums["best_metric"] / sums["lists"]
     learned = f"{sums['updates']:,.0f} updates, {sums['nonzero']:,.0f} features"
     return f"{learned}, metric {metric:.4f}, pair errors {errors:.1%}"

@@ -28,9 +28,16 @@ def is_address(path: str) -> bool:
 
 
 def open_part(part: Part) -> Shard:
-    """The part's shard, fetched if it is not a local path."""
-    shard = Shard(local_file(part.path, part.checksum)) if is_address(part.path) else Shard(part.path)
-    check_shard(shard, part)
+    """The part's shard, fetched if it is not a local path. A damaged copy goes: the next attempt fetches it anew."""
+    if not is_address(part.path):
+        return part.open()
+    copy = local_file(part.path, part.checksum)
+    try:
+        shard = Shard(copy)
+        check_shard(shard, part)
+    except InputError as error:
+        copy.unlink(missing_ok=True)
+        raise InputError(error.message, where=part.path, hint=error.hint) from None
     return shard
 
 

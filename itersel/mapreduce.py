@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from itersel.config import build
 from itersel.epoch import Progress
-from itersel.errors import ConfigError, InputError
+from itersel.errors import ConfigError, InputError, UserError
 from itersel.fetch import open_part
 from itersel.language_model import LanguageModel
 from itersel.map_task import MapResult, MapTask, Part, State, run_map_task, select_names
@@ -86,14 +86,25 @@ def map_shard(
     *,
     epoch: int,
     reducers: int = 1,
+    begin: Callable[[str], None] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Record]:
-    """Do the map task of the line and cut its row into ranges. Errors begin with the shard's name."""
+    """Do the map task of the line and cut its row into ranges. Errors begin with the shard's name.
+
+    `begin` is told the shard's name first of all, for a log that outlives a process that is killed.
+    """
     task, state = parse_task_line(line)
+    if begin is not None:
+        begin(task.name)
     own = plan_of_name(config.algorithm).own_weights
-    result = run_map_task(
-        task, start, state, model, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
-    )
+    try:
+        result = run_map_task(
+            task, start, state, model, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
+        )
+    except UserError as error:
+        known = error.where is None or error.where in task.name
+        text = error.message if known else f"{error.where}: {error.message}"
+        raise type(error)(text, where=task.name, hint=error.hint) from None
     yield from map_records(task.number, result, reducers)
 
 
