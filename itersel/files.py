@@ -84,6 +84,23 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
                 raise _not_utf8(path, number, error.start + 1) from None
 
 
+def parallel_lines(path: str | os.PathLike[str], count: int, other: str | os.PathLike[str]) -> Iterator[str]:
+    """The lines of a file that must have `count` of them, as `other` has; more or fewer are an InputError."""
+    number = 0
+    for number, line in enumerate(read_lines(path), 1):
+        if number > count:
+            raise InputError(
+                f"goes on, but {os.fspath(other)} ends after {count} lines", where=f"{os.fspath(path)}:{number}"
+            )
+        yield line
+    if number < count:
+        raise InputError(
+            f"ends after {number} lines, but {os.fspath(other)} has {count}",
+            where=f"{os.fspath(path)}:{number + 1}",
+            hint="Line i of every file belongs to sentence i; check that none was lost.",
+        )
+
+
 @contextlib.contextmanager
 def gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what reading a stream of open_bytes may raise into InputError."""

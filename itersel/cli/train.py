@@ -15,6 +15,7 @@ from pathlib import Path
 from itersel.config import assign, build, override, read_yaml
 from itersel.drive import train
 from itersel.plan import PLANS
+from itersel.tables import text_table
 from itersel.train_config import RUNNERS, TrainConfig
 
 SUMMARY = "train weights on shards"
@@ -96,6 +97,5 @@ def epoch_table(directory: Path) -> str:
                 "–" if bleu is None else f"{bleu:.2f}",
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([*lines, f"* chosen; its weights are the run's, and those of every epoch are in {directory}"])
+    note = f"* chosen; its weights are the run's, and those of every epoch are in {directory}"
+    return f"{text_table(rows, left=())}\n{note}"

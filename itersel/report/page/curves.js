@@ -3,7 +3,7 @@ const hiddenRuns = new Set();
 
 const CURVES = [
   { key: "bleu", title: "Devtest BLEU", sub: "Higher is better. A ring marks the epoch that was chosen.", format: show.bleu, tick: (value) => show.short(value), ring: true },
-  { key: "pair_error", title: "Pair error", sub: "Pairs of hypotheses that the model ranked wrongly, on each run’s own training data. Lower is better.", format: show.percent, tick: (value) => `${+(100 * value).toPrecision(3)} %` },
+  { key: "pair_error", title: "Pair error", sub: "Pairs ranked wrongly, on each run’s own training data. Lower is better.", format: show.percent, tick: (value) => `${+(100 * value).toPrecision(3)} %` },
   { key: "metric", title: "Training metric of the 1-best", sub: null, format: show.metric, tick: (value) => String(+value.toPrecision(3)) },
   { key: "features", title: "Active features", sub: "Weights that are not 0.", format: show.count, tick: show.short, zero: true },
 ];
@@ -70,7 +70,7 @@ function lines(curve, width) {
     const labels = series.map(({ k, run, points }) => ({ k, run, x: x(points[points.length - 1][0]), y: y.at(points[points.length - 1][1]) }));
     for (const label of spreadLabels(labels, 15, box.top + 4, box.bottom - 4)) {
       if (box.right - label.x > 20 || Math.abs(label.at - label.y) > 7) {
-        svg.append(s("path", { d: `M${label.x + 9} ${label.y}L${box.right + 3} ${label.at}`, fill: "none", "stroke-opacity": 0.45, style: { stroke: color(label.k) } }));
+        svg.append(s("path", { d: `M${label.x + 9} ${label.y}L${box.right + 3} ${label.at}`, fill: "none", "stroke-opacity": 0.5, "stroke-dasharray": "1 3", style: { stroke: color(label.k) } }));
       }
       svg.append(s("text", { class: "name", x: box.right + 7, y: label.at + 4, style: { fill: color(label.k) } }, clip(label.run.name, letters)));
     }

@@ -28,8 +28,7 @@ function shardCount(run) {
 }
 
 function state(run) {
-  if (run.finished) return "finished";
-  return run.epochs.length ? `${run.epochs.length} of ${run.planned} epochs` : "no epoch finished";
+  return run.epochs.length ? `unfinished: ${run.epochs.length} of ${run.planned}` : "no epoch finished";
 }
 
 function drawOverview() {
@@ -41,8 +40,9 @@ function drawOverview() {
   const of = (pick) => (row) => (row.epoch ? pick(row.epoch, row) : null);
   const cell = (pick, format) => (row) => { const value = of(pick)(row); return value === null ? null : format(value); };
   const columns = [
-    { key: "name", label: "Run", ascending: true, value: (row) => row.run.name.toLowerCase(), render: (row) => who(row.k) },
-    { key: "algorithm", label: "Algorithm", ascending: true, value: (row) => algorithm(row.run) },
+    { key: "name", label: "Run", ascending: true, value: (row) => row.run.name.toLowerCase(),
+      render: (row) => [who(row.k), row.run.finished ? null : h("span", { class: "tag unfinished" }, state(row.run))] },
+    { key: "algorithm", label: "Algorithm", ascending: true, value: (row) => algorithm(row.run), render: (row) => h("span", { class: "nowrap" }, algorithm(row.run)) },
     { key: "bleu", label: "Devtest BLEU", right: true, value: of((epoch) => epoch.bleu), render: cell((epoch) => epoch.bleu, show.bleu) },
     several && comparable && { key: "behind", label: "Behind best", right: true, value: of((epoch) => epoch.bleu),
       render: cell((epoch) => epoch.bleu, (value) => (value === scores[best] ? "best" : show.signed(value - scores[best]))) },
@@ -53,7 +53,6 @@ function drawOverview() {
     { key: "length", label: "Length ratio", right: true, value: of((epoch) => epoch.length), render: cell((epoch) => epoch.length, (value) => value.toFixed(3)) },
     { key: "shards", label: "Shards", right: true, value: (row) => row.run.shards, render: (row) => row.run.shards === null ? null : show.count(row.run.shards) },
     { key: "cpu", label: "CPU time", right: true, value: (row) => row.cpu, render: (row) => (row.cpu === null ? null : show.seconds(row.cpu)) },
-    { key: "state", label: "State", ascending: true, value: (row) => state(row.run), render: (row) => h("span", { class: row.run.finished ? "dim" : "tag" }, state(row.run)) },
   ].filter(Boolean);
   if (several) {
     const runs = table({ label: "Runs", columns, sort: { key: comparable ? "bleu" : "", descending: true }, rowClass: (row) => row.k === best && "best" });
