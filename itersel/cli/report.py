@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 
 from itersel.report import write_report
+from itersel.report.evaluation import read_evaluation
 from itersel.report.page import FEATURES, SENTENCES
 
 SUMMARY = "write an HTML page about training runs"
 EXAMPLE = """\
   itersel report run --output report.html
-  itersel report runs/sgd runs/select --title 'Selection against SGD' --output report.html"""
+  itersel report runs/sgd runs/select --title 'Selection against SGD' --evaluation test.json --output report.html"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", default="report.html", metavar="FILE", help="the page (default: %(default)s; .gz is compressed)"
     )
     parser.add_argument("--title", metavar="TEXT", help="the page's heading")
+    parser.add_argument(
+        "--evaluation", metavar="FILE", help="scores and tests, as `itersel evaluate --json` prints them"
+    )
     limits = parser.add_argument_group("size of the page")
     limits.add_argument(
         "--features",
@@ -37,4 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    print(write_report(args.runs, args.output, title=args.title, features=args.features, sentences=args.sentences))
+    page = write_report(
+        args.runs,
+        args.output,
+        title=args.title,
+        features=args.features,
+        sentences=args.sentences,
+        evaluation=None if args.evaluation is None else read_evaluation(args.evaluation),
+    )
+    print(page)

@@ -74,7 +74,7 @@ def feature_table(run: Run, count: int, sentences: Sequence[Sentence], examples:
     best = run.best
     if best is None:
         return None
-    items = list(Weights.read(run.folder(best) / "weights.txt.gz").items())
+    items = list(Weights.read(run.folder(best.number) / "weights.txt.gz").items())
     names = [name for name, _ in items]
     column_norms = _norms(run, best, names)
     shown = set(heapq.nsmallest(count, range(len(items)), key=lambda k: (-abs(items[k][1]), items[k][0])))
@@ -117,7 +117,7 @@ def _norm_name(run: Run) -> str:
 
 def _norms(run: Run, epoch: Epoch, names: Sequence[str]) -> Values | None:
     """The norms of the columns that the names belong to; 0 where the selection has none."""
-    place = run.folder(epoch) / "norms.vec"
+    place = run.folder(epoch.number) / "norms.vec"
     if not place.exists():
         return None
     columns = Columns.from_bytes(read_bytes(place), place)
@@ -129,7 +129,7 @@ def _histories(run: Run, names: Sequence[str]) -> list[list[float]]:
     wanted = feature_ids(list(names))
     columns = []
     for epoch in run.epochs:
-        vector = Vector.read(run.folder(epoch) / "weights.vec", mapped=True)
+        vector = Vector.read(run.folder(epoch.number) / "weights.vec", mapped=True)
         columns.append(_look_up(vector.ids, vector.values, wanted))
     return np.stack(columns, axis=1).tolist() if columns else [[] for _ in names]
 

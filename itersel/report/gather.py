@@ -79,6 +79,8 @@ class Run:
     """What the result depends on; data by checksum."""
     versions: dict[str, str]
     epochs: tuple[Epoch, ...]
+    start: float | None
+    """Devtest BLEU of the weights that the run started from, if it was measured."""
     chosen: int | None
     """The epoch whose weights are the run's, counted from 1; none before the run has ended."""
 
@@ -92,7 +94,28 @@ class Run:
 
     @property
     def finished(self) -> bool:
-        return self.chosen is not None and len(self.epochs) >= self.planned
+        return self.chosen is not None and (len(self.epochs) >= self.planned or self._out_of_patience)
+
+    @property
+    def _out_of_patience(self) -> bool:
+        patience, scores = self.configuration.get("patience"), [epoch.bleu or 0.0 for epoch in self.epochs]
+        return patience is not None and len(scores) - 1 - scores.index(max(scores)) >= patience
+
+    @property
+    def shard_count(self) -> int:
+        """As trained on; before the first epoch, the number of files."""
+        return len(self.epochs[-1].shards) if self.epochs else len(self.checksums("shards"))
+
+    def checksums(self, key: str) -> tuple[str, ...]:
+        """Of the run's `shards` or `devtest` files."""
+        return tuple(str(self.identity.get(f"{key}.{k}")) for k in range(int(self.identity.get(f"{key}.count") or 0)))
+
+    @property
+    def translated(self) -> range:
+        """The epochs after which devtest was translated, the start weights being number 0."""
+        if not self.epochs or self.epochs[0].bleu is None:
+            return range(0)
+        return range(1 if self.start is None else 0, len(self.epochs) + 1)
 
     @property
     def best(self) -> Epoch | None:
@@ -109,9 +132,9 @@ class Run:
         """Processor time of all finished epochs' map tasks."""
         return sum(epoch.whole.total_seconds for epoch in self.epochs)
 
-    def folder(self, epoch: Epoch) -> Path:
-        """Where an epoch's files are."""
-        return self.directory.epoch(epoch.number - 1)
+    def folder(self, epoch: int) -> Path:
+        """Where the files of an epoch, counted from 1, are; 0: of the start weights."""
+        return self.directory.epoch(epoch - 1)
 
 
 def gather(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
@@ -159,7 +182,9 @@ def _read(place: Path, name: str) -> Run:
     if chosen is not None and not (isinstance(chosen, int) and 1 <= chosen <= len(epochs)):
         raise InputError(f"damaged: epoch {chosen!r} is chosen, but not there", where=place / "manifest.json")
     identity, versions = described.get("identity") or {}, described.get("versions") or {}
-    return Run(name, directory, dict(flat(configuration)), identity, versions, epochs, chosen)
+    entry = directory.manifest.get("start")
+    start = None if not isinstance(entry, dict) else _number(entry, "devtest_bleu", place / "manifest.json")
+    return Run(name, directory, dict(flat(configuration)), identity, versions, epochs, start, chosen)
 
 
 def _epochs(directory: RunDirectory) -> tuple[Epoch, ...]:

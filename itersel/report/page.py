@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.errors import ConfigError
+from itersel.evaluate import Evaluation
 from itersel.files import atomic_write
 from itersel.report.gather import gather
 from itersel.report.payload import payload
@@ -27,6 +28,7 @@ SCRIPTS = (
     "table",
     "chart",
     "overview",
+    "evaluation",
     "curves",
     "shards",
     "time",
@@ -49,13 +51,17 @@ def write_report(
     title: str | None = None,
     features: int = FEATURES,
     sentences: int = SENTENCES,
+    evaluation: Evaluation | None = None,
 ) -> Path:
-    """Write the page about the runs (directories of itersel train) to `output`; the same runs give the same bytes."""
+    """Write the page about the runs (directories of itersel train) to `output`; the same runs give the same bytes.
+
+    `features` and `sentences` limit its size; `evaluation` adds scores and tests of any systems to it.
+    """
     for key, value in (("features", features), ("sentences", sentences)):
         if not 1 <= value <= LIMIT:
             raise ConfigError(f"{key} is {value}", hint=f"Give a number from 1 to {LIMIT:,}.")
     found = gather(runs)
-    data = payload(found, title=title or TITLE, features=features, sentences=sentences)
+    data = payload(found, title=title or TITLE, features=features, sentences=sentences, evaluation=evaluation)
     with atomic_write(output) as stream:
         stream.write(render(data).encode("utf-8", "replace"))
     return Path(output)

@@ -5,11 +5,14 @@ Numbers are cut to six significant digits, more than anybody sees. Texts go in a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from itersel.evaluate import Evaluation
+from itersel.report.evaluation import evaluation_values
 from itersel.report.feature_table import Feature, FeatureTable, Sentence, feature_table
 from itersel.report.gather import Epoch, Figures, Run
 from itersel.report.patterns import Side
@@ -27,7 +30,9 @@ SPREADS: dict[str, Callable[[Figures], float]] = {
 }
 
 
-def payload(runs: Sequence[Run], *, title: str, features: int, sentences: int) -> dict[str, Any]:
+def payload(
+    runs: Sequence[Run], *, title: str, features: int, sentences: int, evaluation: Evaluation | None = None
+) -> dict[str, Any]:
     """Everything the page shows; at most `features` by weight and by norm, and `sentences` of each devtest set."""
     sets = devtest_sets(runs, sentences)
     return {
@@ -35,6 +40,7 @@ def payload(runs: Sequence[Run], *, title: str, features: int, sentences: int) -
         "runs": [_run(number, run, sets, features, sentences) for number, run in enumerate(runs)],
         "sets": [_set(one) for one in sets],
         "configuration": configuration_rows(runs),
+        "evaluation": None if evaluation is None else evaluation_values(evaluation),
     }
 
 
@@ -50,7 +56,9 @@ def _run(number: int, run: Run, sets: Sequence[DevtestSet], features: int, sente
         "finished": run.finished,
         "best": None if best is None else best.number,
         "chosen": run.chosen is not None,
-        "shards": run.identity.get("shards.count"),
+        "shards": run.shard_count,
+        "start": short(run.start),
+        "translated": list(run.translated),
         "epochs": [_epoch(epoch) for epoch in run.epochs],
         "features": None if table is None else _features(table, examples),
     }
@@ -146,14 +154,20 @@ def configuration_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _data(run: Run) -> dict[str, Any]:
-    """The identity's entries that are not configuration: checksums, cut to what tells them apart."""
-    return {
-        f"checksum of {key}" if not key.endswith(".count") else f"number of {key.removesuffix('.count')}": str(value)[
-            :16
-        ]
-        for key, value in run.identity.items()
-        if key.startswith(("shards.", "devtest.", "language_model", "start"))
-    }
+    """What the run's data was, by checksum; of many files, the checksum of their checksums."""
+    made: dict[str, Any] = {}
+    for key in ("shards", "devtest"):
+        sums = run.checksums(key)
+        made[f"{key}: files"] = len(sums)
+        made[f"{key}: checksum"] = sums[0] if len(sums) == 1 else _digest(sums) if sums else None
+    for key in ("language_model", "start"):
+        value = run.identity.get(key)
+        made[f"{key}: checksum"] = None if value is None else str(value)[:16]
+    return made
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 def _text(value: Any) -> str:

@@ -42,7 +42,7 @@ class Outputs:
     scores: tuple[float, ...]
     """BLEU+1 of each text, 0 to 100; none without references."""
     epochs: tuple[int, ...]
-    """For each epoch the number of its text."""
+    """For each of the run's translated epochs, the number of its text."""
 
 
 @dataclass(frozen=True)
@@ -62,23 +62,21 @@ def devtest_sets(runs: Sequence[Run], limit: int) -> list[DevtestSet]:
     """The devtest sets of the runs, at most `limit` sentences of each."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for number, run in enumerate(runs):
-        if run.epochs and run.epochs[0].bleu is not None:
-            groups.setdefault(checksums(run, "devtest"), []).append(number)
+        if run.translated:
+            groups.setdefault(run.checksums("devtest"), []).append(number)
     return [_devtest_set(runs, members, limit) for members in groups.values()]
-
-
-def checksums(run: Run, key: str) -> tuple[str, ...]:
-    """Of the run's `shards` or `devtest` files, as its identity has them."""
-    return tuple(str(run.identity.get(f"{key}.{k}")) for k in range(int(run.identity.get(f"{key}.count") or 0)))
 
 
 def _devtest_set(runs: Sequence[Run], members: Sequence[int], limit: int) -> DevtestSet:
     first = runs[members[0]]
     shards, note = open_shards(first, "devtest")
-    lines = {number: [_lines(runs[number], k) for k in range(len(runs[number].epochs))] for number in members}
+    lines = {
+        number: [list(read_lines(_place(runs[number], epoch))) for epoch in runs[number].translated]
+        for number in members
+    }
     total = sum(map(len, shards)) if shards else len(lines[members[0]][0])
     for number in members:
-        for epoch, found in enumerate(lines[number]):
+        for epoch, found in zip(runs[number].translated, lines[number], strict=True):
             if len(found) != total:
                 raise InputError(f"{len(found)} translations of {total} sentences", where=_place(runs[number], epoch))
     chosen = evenly(total, limit)
@@ -99,11 +97,7 @@ def evenly(total: int, limit: int) -> list[int]:
 
 
 def _place(run: Run, epoch: int) -> Path:
-    return run.folder(run.epochs[epoch]) / "devtest.txt.gz"
-
-
-def _lines(run: Run, epoch: int) -> list[str]:
-    return list(read_lines(_place(run, epoch)))
+    return run.folder(epoch) / "devtest.txt.gz"
 
 
 def _sources(shards: Sequence[Shard], chosen: Sequence[int]) -> tuple[Source, ...]:
@@ -125,7 +119,7 @@ def _outputs(lines: Sequence[str], source: Source) -> Outputs:
 
 def open_shards(run: Run, key: str, most: int | None = None) -> tuple[list[Shard], str]:
     """The run's `shards` or `devtest`, or none and the reason; `most` ends it after so many sentences."""
-    wanted = checksums(run, key)
+    wanted = run.checksums(key)
     patterns = [str(pattern) for pattern in run.configuration.get(key) or []]
     if not wanted or not patterns:
         return [], f"the run has no {key}"
@@ -163,7 +157,7 @@ def example_sentences(run: Run, sets: Sequence[DevtestSet], number: int, limit: 
     for one in sets:
         for source, outputs in zip(one.sources, one.outputs.get(number, ()), strict=False):
             if source.text is not None and best is not None:
-                text = outputs.texts[outputs.epochs[best.number - 1]]
+                text = outputs.texts[outputs.epochs[run.translated.index(best.number)]]
                 found.append(Sentence("devtest", source.id, source.text, text))
     shards, _ = open_shards(run, "shards", limit)
     for shard in shards:

@@ -28,5 +28,5 @@ function currentSection() {
 }
 
 themes();
-for (const draw of [drawLead, drawOverview, drawCurves, drawShards, drawTime, drawFeatures, drawTranslations, drawConfiguration]) draw();
+for (const draw of [drawLead, drawOverview, drawEvaluation, drawCurves, drawShards, drawTime, drawFeatures, drawTranslations, drawConfiguration]) draw();
 currentSection();

@@ -46,6 +46,8 @@ function drawOverview() {
     { key: "bleu", label: "Devtest BLEU", right: true, value: of((epoch) => epoch.bleu), render: cell((epoch) => epoch.bleu, show.bleu) },
     several && comparable && { key: "behind", label: "Behind best", right: true, value: of((epoch) => epoch.bleu),
       render: cell((epoch) => epoch.bleu, (value) => (value === scores[best] ? "best" : show.signed(value - scores[best]))) },
+    data.runs.some((run) => run.start !== null) && { key: "start", label: "Before", right: true, value: (row) => row.run.start,
+      render: (row) => (row.run.start === null ? null : show.bleu(row.run.start)) },
     { key: "epoch", label: "Epoch", right: true, value: (row) => row.run.best,
       render: (row) => (row.run.best === null ? null : `${row.run.best} of ${row.run.planned}`) },
     { key: "features", label: "Features", right: true, value: of((epoch) => epoch.features), render: cell((epoch) => epoch.features, show.count) },

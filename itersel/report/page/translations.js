@@ -13,20 +13,21 @@ function drawTranslations() {
   draw();
 }
 
-// A system is a run after an epoch, named `run:epoch`.
+// A system is a run after an epoch, named `run:epoch`; epoch 0 is the start weights.
 function systemsOf(set) {
-  return Object.keys(set.outputs).map(Number).flatMap((k) => data.runs[k].epochs.map((epoch, at) => ({
-    value: `${k}:${at}`, k, at, label: `${data.runs[k].name}, epoch ${at + 1}${at + 1 === data.runs[k].best ? " ★" : ""}` })));
+  return Object.keys(set.outputs).map(Number).flatMap((k) => data.runs[k].translated.map((epoch) => ({
+    value: `${k}:${epoch}`, label: `${data.runs[k].name}, ${epochName(epoch)}${epoch === data.runs[k].best ? " ★" : ""}` })));
 }
 
 function defaultPair(set) {
   const runs = Object.keys(set.outputs).map(Number);
   const score = (k) => bestEpoch(data.runs[k]).bleu;
   const ranked = [...runs].sort((a, b) => score(a) - score(b) || a - b);
-  const name = (k) => `${k}:${data.runs[k].best - 1}`;
+  const name = (k) => `${k}:${data.runs[k].best}`;
   if (ranked.length > 1) return [name(ranked[0]), name(ranked[ranked.length - 1])];
   const run = data.runs[runs[0]];
-  return [run.best === 1 ? `${runs[0]}:${run.epochs.length - 1}` : `${runs[0]}:0`, name(runs[0])];
+  const first = run.translated[0];
+  return [`${runs[0]}:${run.best === first ? run.epochs.length : first}`, name(runs[0])];
 }
 
 function compareSystems(set) {
@@ -43,7 +44,8 @@ function compareSystems(set) {
   function output(name, at) {
     const [run, epoch] = name.split(":");
     const [texts, scores, epochs] = set.outputs[run][at];
-    return { text: texts[epochs[epoch]], score: scores.length ? scores[epochs[epoch]] : null };
+    const which = epochs[data.runs[run].translated.indexOf(Number(epoch))];
+    return { text: texts[which], score: scores.length ? scores[which] : null };
   }
 
   function refresh() {
@@ -95,7 +97,8 @@ function sentence({ source, a, b }, view, gain) {
     h("div", { class: "sides" }, side("a", a, left), side("b", b, right)));
 }
 
-const systemName = (value) => { const [k, at] = value.split(":").map(Number); return `${data.runs[k].name} ${at + 1}`; };
+const epochName = (epoch) => (epoch === 0 ? "before training" : `epoch ${epoch}`);
+const systemName = (value) => { const [k, epoch] = value.split(":").map(Number); return `${data.runs[k].name}, ${epochName(epoch)}`; };
 
 function marked(words, marks, name) {
   const parts = [];
