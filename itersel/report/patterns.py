@@ -108,18 +108,20 @@ def pattern_of(name: str) -> Pattern:
 
 
 def _rule(name: str) -> tuple[Side, Side] | None:
-    """Source and target of `R:label:source:target`, where the words may hold colons: the gaps must fit."""
+    """Source and target of `R:label:source:target`. Words may hold colons: the gaps of both sides must fit, and of
+    several cuts that do, the one that leaves most gaps counts."""
     label, _, rest = name.removeprefix("R:").partition(":")
+    found: list[tuple[int, Side, Side]] = []
     for cut in [k for k, character in enumerate(rest) if character == ":"]:
-        source, gaps = [], 0
+        source: list[str | int] = []
+        gaps = 0
         for symbol in _split(rest[:cut]):
-            if symbol == f"N{label}":
-                gaps += 1
+            gaps += symbol == f"N{label}"
             source.append(gaps if symbol == f"N{label}" else symbol)
         target = [_gap(symbol, "N", gaps) for symbol in _split(rest[cut + 1 :])]
         if source and target and sorted(s for s in target if isinstance(s, int)) == list(range(1, gaps + 1)):
-            return Side(tuple(source)), Side(tuple(target))
-    return None
+            found.append((gaps, Side(tuple(source)), Side(tuple(target))))
+    return max(found, key=lambda one: one[0])[1:] if found else None
 
 
 def _bigram(text: str) -> Symbols:
