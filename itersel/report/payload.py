@@ -175,7 +175,9 @@ def _text(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return str(value)
 
 
 def short(value: float | None) -> float | int | None:

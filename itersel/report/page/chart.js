@@ -56,21 +56,21 @@ function scale(values, from, to, { log = false, zero = false, count = 5 } = {}) 
 }
 
 // Axes: horizontal rules with labels at the left, epochs below.
-function frame(box, y, epochs, x, format, label = "epoch") {
+function frame(box, y, first, last, x, format) {
   const parts = y.ticks.map((value) => [
     s("line", { class: "rule", x1: box.left, x2: box.right, y1: y.at(value), y2: y.at(value) }),
     s("text", { x: box.left - 8, y: y.at(value) + 4, "text-anchor": "end" }, format(value)),
   ]);
-  const shown = epochs === 1 ? [1] : ticks(1, epochs, Math.min(epochs - 1, (box.right - box.left) / 42), true);
-  if (epochs > 1 && shown[0] !== 1) shown.unshift(1);
+  const shown = first === last ? [first] : ticks(first, last, Math.min(last - first, (box.right - box.left) / 42), true);
+  if (shown[0] !== first) shown.unshift(first);
   parts.push(s("line", { class: "axis", x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }));
   for (const epoch of shown) parts.push(s("text", { x: x(epoch), y: box.bottom + 18, "text-anchor": "middle" }, String(epoch)));
-  parts.push(s("text", { x: box.left - 8, y: box.bottom + 18, "text-anchor": "end" }, label));
+  parts.push(s("text", { x: box.left - 8, y: box.bottom + 18, "text-anchor": "end" }, "epoch"));
   return parts;
 }
 
 // Hovering, touching or the arrow keys choose an epoch: `show(k)` marks it and answers with the read-out.
-function readable(svg, box, x, epochs, label, showAt, hide) {
+function readable(svg, box, x, first, last, label, showAt, hide) {
   let at = null;
   const text = (node) => node.innerText || node.textContent;
   function move(epoch, clientX, clientY, spoken) {
@@ -87,8 +87,8 @@ function readable(svg, box, x, epochs, label, showAt, hide) {
   const nearest = (event) => {
     const bounds = svg.getBoundingClientRect();
     const px = ((event.clientX - bounds.left) / bounds.width) * svg.viewBox.baseVal.width;
-    let found = 1;
-    for (let epoch = 2; epoch <= epochs; epoch++) if (Math.abs(x(epoch) - px) < Math.abs(x(found) - px)) found = epoch;
+    let found = first;
+    for (let epoch = first + 1; epoch <= last; epoch++) if (Math.abs(x(epoch) - px) < Math.abs(x(found) - px)) found = epoch;
     return found;
   };
   svg.setAttribute("tabindex", "0");
@@ -103,7 +103,7 @@ function readable(svg, box, x, epochs, label, showAt, hide) {
     if (event.key === "Escape") leave();
     if (step === undefined) return;
     event.preventDefault();
-    const epoch = Math.max(1, Math.min(epochs, at === null ? (step > 0 ? 1 : epochs) : at + step));
+    const epoch = Math.max(first, Math.min(last, at === null ? (step > 0 ? first : last) : at + step));
     const bounds = svg.getBoundingClientRect();
     const ratio = bounds.width / svg.viewBox.baseVal.width;
     move(epoch, bounds.left + x(epoch) * ratio, bounds.top + box.top * ratio, true);

@@ -2,7 +2,7 @@
 const hiddenRuns = new Set();
 
 const CURVES = [
-  { key: "bleu", title: "Devtest BLEU", sub: "Higher is better. A ring marks the epoch that was chosen.", format: show.bleu, tick: (value) => show.short(value), ring: true },
+  { key: "bleu", title: "Devtest BLEU", sub: null, format: show.bleu, tick: (value) => show.short(value), ring: true },
   { key: "pair_error", title: "Pair error", sub: "Pairs ranked wrongly, on each run’s own training data. Lower is better.", format: show.percent, tick: (value) => `${+(100 * value).toPrecision(3)} %` },
   { key: "metric", title: "Training metric of the 1-best", sub: null, format: show.metric, tick: (value) => String(+value.toPrecision(3)) },
   { key: "features", title: "Active features", sub: "Weights that are not 0.", format: show.count, tick: show.short, zero: true },
@@ -25,7 +25,8 @@ function drawCurves() {
   const grid = h("div", { class: "grid" });
   for (const curve of CURVES) {
     const metrics = new Set(data.runs.map((run) => run.metric));
-    const sub = curve.key === "metric" ? `Mean ${[...metrics].join(", ")} of the best translations while training.` : curve.sub;
+    const score = `Higher is better. A ring marks the chosen epoch${startsShown() ? "; epoch 0 is before training" : ""}.`;
+    const sub = curve.key === "bleu" ? score : curve.key === "metric" ? `Mean ${[...metrics].join(", ")} of the best translations while training.` : curve.sub;
     const card = h("div", { class: "card" }, h("h3", {}, curve.title));
     if (data.runs.some((run) => run.epochs.some((epoch) => epoch[curve.key] !== null))) {
       const one = chart(curve.key, (width) => lines(curve, width));
@@ -39,8 +40,21 @@ function drawCurves() {
   place.append(grid);
 }
 
+// Scores before training belong to the curve as epoch 0, unless they are so far below that the rest would be flat.
+function startsShown() {
+  const scores = data.runs.flatMap((run) => run.epochs.map((epoch) => epoch.bleu)).filter((score) => score !== null);
+  const [low, high] = [Math.min(...scores), Math.max(...scores)];
+  const starts = data.runs.filter((run) => run.epochs.length && run.start !== null).map((run) => run.start);
+  return starts.length > 0 && Math.min(...starts) >= low - Math.max(1.5 * (high - low), 0.25 * high);
+}
+
+function curvePoints(curve, run) {
+  const points = run.epochs.map((epoch, at) => [at + 1, epoch[curve.key]]).filter((point) => point[1] !== null);
+  return curve.key === "bleu" && points.length && run.start !== null && startsShown() ? [[0, run.start], ...points] : points;
+}
+
 function lines(curve, width) {
-  const series = data.runs.map((run, k) => ({ k, run, points: run.epochs.map((epoch, at) => [at + 1, epoch[curve.key]]).filter((point) => point[1] !== null) }))
+  const series = data.runs.map((run, k) => ({ k, run, points: curvePoints(curve, run) }))
     .filter((one) => one.points.length && !hiddenRuns.has(one.k));
   const height = Math.max(210, Math.min(270, width * 0.5));
   const direct = series.length > 1 && width >= 420;
@@ -51,12 +65,13 @@ function lines(curve, width) {
     svg.append(s("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "all runs are hidden"));
     return svg;
   }
-  const epochs = Math.max(...series.flatMap((one) => one.points.map((point) => point[0])));
+  const first = Math.min(...series.map((one) => one.points[0][0]));
+  const last = Math.max(...series.map((one) => one.points[one.points.length - 1][0]));
   const values = series.flatMap((one) => one.points.map((point) => point[1]));
   const log = curve.zero && Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 25;
   const y = scale(values, box.bottom, box.top, { log, zero: curve.zero && !log });
-  const x = epochs === 1 ? () => (box.left + box.right) / 2 : (epoch) => box.left + 8 + ((epoch - 1) / (epochs - 1)) * (box.right - box.left - 16);
-  svg.append(...frame(box, y, epochs, x, curve.tick).flat());
+  const x = first === last ? () => (box.left + box.right) / 2 : (epoch) => box.left + 8 + ((epoch - first) / (last - first)) * (box.right - box.left - 16);
+  svg.append(...frame(box, y, first, last, x, curve.tick).flat());
   const cross = s("line", { class: "cross", y1: box.top, y2: box.bottom, visibility: "hidden" });
   svg.append(cross);
   for (const { k, run, points } of series) {
@@ -72,17 +87,17 @@ function lines(curve, width) {
       if (box.right - label.x > 20 || Math.abs(label.at - label.y) > 7) {
         svg.append(s("path", { d: `M${label.x + 9} ${label.y}L${box.right + 3} ${label.at}`, fill: "none", "stroke-opacity": 0.5, "stroke-dasharray": "1 3", style: { stroke: color(label.k) } }));
       }
-      svg.append(s("text", { class: "name", x: box.right + 7, y: label.at + 4, style: { fill: color(label.k) } }, clip(label.run.name, letters)));
+      svg.append(s("text", { class: "name", x: box.right + 7, y: label.at + 4, style: { fill: `color-mix(in srgb, ${color(label.k)} 72%, var(--text))` } }, clip(label.run.name, letters)));
     }
   }
   if (log) svg.append(s("text", { x: box.left + 4, y: box.top + 8 }, "logarithmic"));
-  const summary = `${curve.title}. ` + series.map(({ run, points }) => `${run.name}: ${curve.format(points[0][1])} to ${curve.format(points[points.length - 1][1])} in ${points.length} epochs`).join("; ") + ". Arrow keys read single epochs.";
-  readable(svg, box, x, epochs, summary, (epoch) => {
+  const summary = `${curve.title}. ` + series.map(({ run, points }) => `${run.name}: ${curve.format(points[0][1])} to ${curve.format(points[points.length - 1][1])} from epoch ${points[0][0]} to ${points[points.length - 1][0]}`).join("; ") + ". Arrow keys read single epochs.";
+  readable(svg, box, x, first, last, summary, (epoch) => {
     cross.setAttribute("x1", x(epoch));
     cross.setAttribute("x2", x(epoch));
     cross.setAttribute("visibility", "visible");
     const found = series.map(({ k, run, points }) => [k, run, points.find((point) => point[0] === epoch)]).filter((one) => one[2]).sort((a, b) => b[2][1] - a[2][1]);
-    return readout(`Epoch ${epoch}`, found.map(([k, run, point]) => [h("span", { class: "who" }, key(k), clip(run.name, 24)), curve.format(point[1])]));
+    return readout(epoch ? `Epoch ${epoch}` : "Before training", found.map(([k, run, point]) => [h("span", { class: "who" }, key(k), clip(run.name, 24)), curve.format(point[1])]));
   }, () => cross.setAttribute("visibility", "hidden"));
   return svg;
 }

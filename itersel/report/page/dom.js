@@ -59,7 +59,7 @@ const show = {
   seconds: (value) => {
     if (value >= 3600) return `${grouped(value / 3600, 1)} h`;
     if (value >= 90) return `${grouped(value / 60, 1)} min`;
-    return `${+value.toPrecision(3)} s`;
+    return value >= 1 ? `${+value.toPrecision(3)} s` : `${+(1000 * value).toPrecision(3)} ms`;
   },
 };
 

@@ -41,7 +41,7 @@ function boxes(k, shown, figure, width) {
   const x = (epoch) => box.left + (epoch - 0.5) * step;
   const half = Math.max(2.5, Math.min(17, step * 0.3));
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height });
-  svg.append(...frame(box, y, epochs, x, tick).flat());
+  svg.append(...frame(box, y, 1, epochs, x, tick).flat());
   const band = s("rect", { x: 0, y: box.top, width: step, height: box.bottom - box.top, visibility: "hidden", style: { fill: "var(--accent-soft)", opacity: 0.6 } });
   svg.append(band);
   of(k).forEach((one, at) => {
@@ -58,7 +58,7 @@ function boxes(k, shown, figure, width) {
     }
   });
   const name = data.runs[k].name;
-  readable(svg, box, x, epochs, `${label} of the shards of ${name} in each epoch. Arrow keys read single epochs.`, (epoch) => {
+  readable(svg, box, x, 1, epochs, `${label} of the shards of ${name} in each epoch. Arrow keys read single epochs.`, (epoch) => {
     band.setAttribute("x", x(epoch) - step / 2);
     band.setAttribute("visibility", "visible");
     const one = of(k)[epoch - 1];

@@ -1,4 +1,4 @@
-// A sortable table. Columns: {key, label, value(row), render(row), right, wide, ascending, plain}; `value` is what is sorted
+// A sortable table. Columns: {key, label, title, value(row), render(row), right, wide, ascending, plain}; `value` is what is sorted
 // by, missing ones come last either way. `detail(row)` makes a row open to show more. Only `page` rows are built at first.
 function table({ caption, label, columns, sort, page = Infinity, detail, rowClass, heading = 0 }) {
   let rows = [], order = { ...sort }, limit = page;
@@ -6,7 +6,7 @@ function table({ caption, label, columns, sort, page = Infinity, detail, rowClas
   const body = h("tbody", {});
   const more = h("button", { type: "button", class: "more", onclick: () => { limit += page; draw(); } });
   const cells = columns.map((column) => {
-    const cell = h("th", { scope: "col", class: classes(column) },
+    const cell = h("th", { scope: "col", class: classes(column), title: column.title },
       column.plain ? column.label : h("button", { type: "button", onclick: () => sortBy(column) }, column.label));
     head.append(cell);
     return cell;
