@@ -25,6 +25,7 @@ VERBS: tuple[str, ...] = (
     "train",
     "translate",
     "evaluate",
+    "report",
     "inspect",
 )
 
