@@ -15,7 +15,18 @@ from collections.abc import Sequence
 from itersel.errors import UserError
 from itersel.version import __version__
 
-VERBS: tuple[str, ...] = ("prepare", "align", "lm", "extract", "shard", "build", "train", "translate", "evaluate")
+VERBS: tuple[str, ...] = (
+    "prepare",
+    "align",
+    "lm",
+    "extract",
+    "shard",
+    "build",
+    "train",
+    "translate",
+    "evaluate",
+    "experiment",
+)
 
 
 def build_parser() -> argparse.ArgumentParser:

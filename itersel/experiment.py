@@ -1,0 +1,254 @@
+"""Experiments: a build and a grid of trainings, each tested on the same sets; resumable, several cells at a time.
+
+In: an `ExperimentConfig`. Out: one folder a cell below the build's work folder (a training run, translations of the
+test sets, `cell.json`), and an `Outcome` of all finished cells, with scores and tests of their differences. A cell's
+folder carries a hash of everything its training depends on, data by content: what is done is not done again, and a
+changed configuration gets a folder of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from itersel.build import build, language_model_path, shards_path
+from itersel.devtest import score, translate_shards
+from itersel.drive import train
+from itersel.errors import ConfigError
+from itersel.evaluate import Evaluation, EvaluationOptions, System, score_systems
+from itersel.experiment_config import GIVEN, Cell, ExperimentConfig
+from itersel.features import Weights
+from itersel.files import atomic_write, read_lines
+from itersel.language_model import LanguageModel
+from itersel.progress import Progress
+from itersel.regroup import regrouped
+from itersel.run_directory import read_json, write_json
+from itersel.shard import Shard
+from itersel.stages import StageResult
+from itersel.train_config import RunConfig, TrainConfig, expand, file_checksum, identity
+from itersel.workers import ordered_map
+
+FORMAT = 1
+RECORD = "cell.json"
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """A cell with its data and its folder."""
+
+    cell: Cell
+    training: TrainConfig
+    """With shards, devtest and language model; for given weights, what they are translated with."""
+    tests: dict[str, tuple[str, ...]]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What became of a cell; `epochs` has the devtest curve."""
+
+    name: str
+    algorithm: str
+    number: int
+    tuning: str
+    features: str
+    varied: dict[str, Any]
+    weights: int
+    """Number of non-zero weights of the chosen epoch."""
+    chosen: int | None
+    """The epoch, from 1; None for given weights."""
+    devtest_bleu: float
+    devtest_length_ratio: float
+    epochs: list[dict[str, Any]]
+    cpu_seconds: float
+    """Processor time of the training's decoding and learning, over all epochs and shards."""
+    peak_megabytes: int
+    """Of the process that finished the cell; mapped shards and the language model count."""
+    tests: dict[str, list[str]]
+    """Checksums of the test sets' shards."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All finished cells in the grid's order, and their evaluation by test set."""
+
+    config: ExperimentConfig
+    results: tuple[CellResult, ...]
+    evaluations: dict[str, Evaluation]
+
+
+def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
+    """Make whatever of the build is not there yet."""
+    return list(build(replace(config.build, jobs=jobs)))
+
+
+def plan_cells(config: ExperimentConfig, *, only: str = "*", jobs: int = 1) -> list[CellPlan]:
+    """The cells whose name matches the pattern, with their data; shards of other feature groups are made here."""
+    chosen = [cell for cell in config.cells if fnmatchcase(cell.name, only)]
+    if not chosen:
+        names = ", ".join(cell.name for cell in config.cells)
+        raise ConfigError(f"no cell of the grid matches {only!r}", hint=f"There are {names}.")
+    devtest = _shards(config, config.devtest)
+    tests = {name: _shards(config, name) for name in config.tests}
+    return [_plan(config, cell, devtest, tests, jobs) for cell in chosen]
+
+
+def _plan(
+    config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: dict[str, tuple[str, ...]], jobs: int
+) -> CellPlan:
+    model = os.fspath(language_model_path(config.build))
+    training = replace(cell.training, devtest=tuple(devtest), language_model=model)
+    if cell.algorithm == GIVEN:
+        key: dict[str, Any] = {"weights": file_checksum(cell.weights or ""), "model": file_checksum(model)}
+    else:
+        name, first = cell.tuning_set()
+        shards = _shards(config, name)
+        if first is not None and first > len(shards):
+            raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
+        options, place = config.build.shards.options(), config.build.work / "regrouped"
+        made = regrouped(shards[:first], cell.features, options, place, jobs)
+        training = replace(training, shards=made)
+        key = identity(training, [Shard(path) for path in made], [Shard(path) for path in devtest])
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
+    folder = config.build.work / "experiments" / config.name / f"{cell.name}-{digest[:10]}"
+    return CellPlan(cell, training, tests, folder)
+
+
+def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
+    return tuple(expand([os.fspath(shards_path(config.build, name) / "*.itsh")], name))
+
+
+def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
+    """Finish the cells, in order. Several run at a time, each in one process; one alone gets all `jobs`."""
+    waiting = [plan for plan in plans if finished(plan) is None]
+    if len(waiting) < 2 or jobs == 1:
+        for plan in plans:
+            yield finished(plan) or run_cell(plan, jobs)
+        return
+
+    def work(plan: CellPlan) -> CellResult:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        # What several cells say at a time would be a muddle: each has a log.
+        with open(_beside(plan, "log"), "a", buffering=1) as log, contextlib.redirect_stderr(log):
+            return run_cell(plan)
+
+    done = {plan.folder: result for plan in plans if (result := finished(plan)) is not None}
+    results = ordered_map(work, waiting, min(jobs, len(waiting)), describe=lambda plan: plan.cell.name)
+    with contextlib.closing(results), Progress("cells", len(plans), unit="cells") as progress:
+        for plan in plans:
+            yield done[plan.folder] if plan.folder in done else next(results)
+            progress.advance(note=plan.cell.name)
+
+
+def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
+    """Train, or take up the training; then translate the test sets with the chosen epoch's weights."""
+    training = replace(plan.training, run=RunConfig(jobs=jobs))
+    given = plan.cell.algorithm == GIVEN
+    weights_file = plan.cell.weights or "" if given else train(training, plan.folder, warn=_warn)
+    weights, model = Weights.read(weights_file), LanguageModel(training.language_model or "")
+    if given:
+        shards = [Shard(path) for path in training.devtest]
+        lines = translate_shards(shards, weights, model, training.epoch.decoder, jobs)
+        found = score(shards, lines)
+        epochs: list[dict[str, Any]] = []
+        chosen, bleu, ratio = None, found.bleu, found.length_ratio
+    else:
+        manifest = read_json(plan.folder / "manifest.json")
+        wanted = ("epoch", "devtest_bleu", "devtest_length_ratio", "weights", "updates")
+        epochs = [{key: entry[key] for key in wanted} for entry in manifest["epochs"]]
+        chosen = manifest["chosen"]
+        bleu, ratio = (epochs[chosen - 1][key] for key in wanted[1:3])
+    for name, paths in plan.tests.items():
+        lines = translate_shards([Shard(path) for path in paths], weights, model, training.epoch.decoder, jobs)
+        with atomic_write(_translations(plan, name)) as stream:
+            stream.write("".join(f"{line}\n" for line in lines).encode())
+    result = CellResult(
+        plan.cell.name,
+        plan.cell.algorithm,
+        plan.cell.number,
+        plan.cell.tuning,
+        plan.cell.features,
+        plan.cell.varied,
+        len(weights),
+        chosen,
+        bleu,
+        ratio,
+        epochs,
+        0.0 if given else _training_seconds(plan.folder),
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        _checksums(plan),
+    )
+    write_json(_beside(plan, RECORD), {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
+    return result
+
+
+def finished(plan: CellPlan) -> CellResult | None:
+    """The cell's result if it is complete: as many epochs, and all test sets as they are now."""
+    place = _beside(plan, RECORD)
+    if not place.exists():
+        return None
+    record = read_json(place)
+    if record.pop("format", None) != FORMAT or record.pop("epochs_wanted", None) != plan.training.epochs:
+        return None
+    known = record.get("tests", {})
+    for name, sums in _checksums(plan).items():
+        if known.get(name) != sums or not _translations(plan, name).exists():
+            return None
+    # Cells of equal training may be named or grouped differently in another version of the grid.
+    cell = plan.cell
+    return replace(
+        CellResult(**record),
+        name=cell.name,
+        number=cell.number,
+        tuning=cell.tuning,
+        features=cell.features,
+        varied=cell.varied,
+    )
+
+
+def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> Outcome:
+    """Scores of all finished cells on the test sets, and tests of the differences in BLEU between any two."""
+    done = [(plan, result) for plan in plans if (result := finished(plan)) is not None]
+    evaluations = {}
+    for name in config.tests if done else ():
+        shards = [Shard(path) for path in done[0][0].tests[name]]
+        references = [shard.references(number) for shard in shards for number in range(len(shard))]
+        systems = [System(plan.cell.name, [list(read_lines(_translations(plan, name)))]) for plan, _ in done]
+        options = EvaluationOptions(
+            metrics=("bleu",), trials=config.significance.trials, seed=config.significance.seed, jobs=jobs
+        )
+        tested = score_systems(systems, references, options)
+        others = score_systems(systems, references, replace(options, metrics=("chrf",), trials=1, tests=False))
+        evaluations[name] = replace(tested, scores=tested.scores + others.scores, metrics=("bleu", "chrf"))
+    return Outcome(config, tuple(result for _, result in done), evaluations)
+
+
+def _beside(plan: CellPlan, name: str) -> Path:
+    """A file of the experiment's; the folder itself belongs to the training run, which tolerates no strangers."""
+    return plan.folder.with_name(f"{plan.folder.name}.{name}")
+
+
+def _translations(plan: CellPlan, name: str) -> Path:
+    return _beside(plan, f"{name}.txt.gz")
+
+
+def _checksums(plan: CellPlan) -> dict[str, list[str]]:
+    return {name: [f"{Shard(path).checksum:016x}" for path in paths] for name, paths in plan.tests.items()}
+
+
+def _training_seconds(folder: Path) -> float:
+    lines = map(json.loads, (folder / "statistics.jsonl").read_text().splitlines())
+    return sum(sum(line["seconds"].values()) for line in lines if line["shard"] is None)
+
+
+def _warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr, flush=True)
