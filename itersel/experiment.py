@@ -23,14 +23,14 @@ from typing import Any
 from itersel.build import build, language_model_path, shards_path
 from itersel.devtest import score, translate_shards
 from itersel.drive import train
+from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError
 from itersel.evaluate import Evaluation, EvaluationOptions, System, score_systems
 from itersel.experiment_config import GIVEN, Cell, ExperimentConfig
-from itersel.features import Weights
+from itersel.features import GROUPS, PREFIXES, Weights, parse_groups
 from itersel.files import atomic_write, read_lines
 from itersel.language_model import LanguageModel
 from itersel.progress import Progress
-from itersel.regroup import regrouped
 from itersel.run_directory import read_json, write_json
 from itersel.shard import Shard
 from itersel.stages import StageResult
@@ -91,20 +91,18 @@ def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
     return list(build(replace(config.build, jobs=jobs)))
 
 
-def plan_cells(config: ExperimentConfig, *, only: str = "*", jobs: int = 1) -> list[CellPlan]:
-    """The cells whose name matches the pattern, with their data; shards of other feature groups are made here."""
+def plan_cells(config: ExperimentConfig, *, only: str = "*") -> list[CellPlan]:
+    """The cells whose name matches the pattern, with their data, which must have been built."""
     chosen = [cell for cell in config.cells if fnmatchcase(cell.name, only)]
     if not chosen:
         names = ", ".join(cell.name for cell in config.cells)
         raise ConfigError(f"no cell of the grid matches {only!r}", hint=f"There are {names}.")
     devtest = _shards(config, config.devtest)
     tests = {name: _shards(config, name) for name in config.tests}
-    return [_plan(config, cell, devtest, tests, jobs) for cell in chosen]
+    return [_plan(config, cell, devtest, tests) for cell in chosen]
 
 
-def _plan(
-    config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: dict[str, tuple[str, ...]], jobs: int
-) -> CellPlan:
+def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: dict[str, tuple[str, ...]]) -> CellPlan:
     model = os.fspath(language_model_path(config.build))
     training = replace(cell.training, devtest=tuple(devtest), language_model=model)
     if cell.algorithm == GIVEN:
@@ -114,13 +112,26 @@ def _plan(
         shards = _shards(config, name)
         if first is not None and first > len(shards):
             raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
-        options, place = config.build.shards.options(), config.build.work / "regrouped"
-        made = regrouped(shards[:first], cell.features, options, place, jobs)
-        training = replace(training, shards=made)
-        key = identity(training, [Shard(path) for path in made], [Shard(path) for path in devtest])
+        training = replace(training, shards=shards[:first], epoch=_with_groups(cell, shards[:first]))
+        key = identity(training, [Shard(path) for path in training.shards], [Shard(path) for path in devtest])
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
     folder = config.build.work / "experiments" / config.name / f"{cell.name}-{digest[:10]}"
     return CellPlan(cell, training, tests, folder)
+
+
+def _with_groups(cell: Cell, shards: Sequence[str]) -> EpochConfig:
+    """The cell's epochs without the shards' features of other groups: equal to shards compiled without them."""
+    wanted, epoch = parse_groups(cell.features), cell.training.epoch
+    for path in shards:
+        missing = wanted - Shard(path).groups
+        if missing:
+            raise ConfigError(
+                f"{cell.name} needs the features {', '.join(sorted(missing))}, which the shard does not have",
+                where=path,
+                hint="Build with shards.features: all.",
+            )
+    others = [f"{prefix}*" for group in GROUPS if group not in wanted for prefix in PREFIXES[group]]
+    return replace(epoch, leave_out=(*epoch.leave_out, *others))
 
 
 def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
@@ -166,7 +177,7 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
         wanted = ("epoch", "devtest_bleu", "devtest_length_ratio", "weights", "updates")
         epochs = [{key: entry[key] for key in wanted} for entry in manifest["epochs"]]
         chosen = manifest["chosen"]
-        bleu, ratio = (epochs[chosen - 1][key] for key in wanted[1:3])
+        bleu, ratio = (next(one for one in epochs if one["epoch"] == chosen)[key] for key in wanted[1:3])
     for name, paths in plan.tests.items():
         lines = translate_shards([Shard(path) for path in paths], weights, model, training.epoch.decoder, jobs)
         with atomic_write(_translations(plan, name)) as stream:

@@ -6,6 +6,7 @@ combination is a cell with a name and a training configuration. Paths in the fil
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -131,8 +132,7 @@ def _experiment(document: dict[str, Any], path: Path, build_overrides: Sequence[
 
 
 def _assignments(document: Mapping[str, Any]) -> list[str]:
-    import json  # values go through YAML, of which JSON is a part
-
+    # Values go through YAML, of which JSON is a part.
     return [f"{key}={json.dumps(value)}" for key, value in _mapping(document.get("build_set"), "build_set").items()]
 
 
@@ -169,7 +169,8 @@ def _training(settings: dict[str, Any], algorithm: str, folder: Path) -> TrainCo
             raise ConfigError(f"{key!r} is filled in by the experiment", hint="Leave it out.")
     if settings.get("start") is not None:
         settings = settings | {"start": os.fspath(folder / _text(settings["start"], "start"))}
-    return build(TrainConfig, settings | {"algorithm": algorithm})
+    # The names of the devtest shards are not known yet, but that there are some is part of a valid configuration.
+    return build(TrainConfig, settings | {"algorithm": algorithm, "devtest": ["devtest"]})
 
 
 def _checked_tuning(tuning: str) -> str:

@@ -121,9 +121,9 @@ def _html_table(rows: list[list[str]]) -> str:
 
 LEGEND = (
     "Algorithms: 0 given weights, 1 SGD, 2 MixSGD, 3 IterMixSGD, 4 IterSelSGD. @n: epoch chosen on {devtest}. "
-    "Raised: differs from that algorithm's best cell with the same features (p < {level}, approximate randomisation, {trials:,} shuffles); "
-    "bold: an algorithm's best over feature groups; †: differs from that. CPU: seconds of decoding and learning in "
-    "training, all epochs."
+    "Raised: differs from that algorithm's best cell with the same features (p < {level}, approximate randomisation, "
+    "{trials:,} shuffles); bold: an algorithm's best over feature groups; †: differs from that. CPU: seconds of "
+    "decoding and learning in training, all epochs."
 )
 
 

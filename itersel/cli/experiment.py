@@ -48,12 +48,12 @@ def run(args: argparse.Namespace) -> None:
     begun, stages = time.monotonic(), []
     if not args.table:
         stages = runner.build_data(config, args.jobs)
-        for result in runner.run_cells(runner.plan_cells(config, only=args.only, jobs=args.jobs), args.jobs):
+        for result in runner.run_cells(runner.plan_cells(config, only=args.only), args.jobs):
             chosen = "" if result.chosen is None else f" after epoch {result.chosen}"
             print(
                 f"{result.name}: {config.devtest} BLEU {result.devtest_bleu:.2f}{chosen}", file=sys.stderr, flush=True
             )
-    outcome = runner.evaluate_cells(config, runner.plan_cells(config, jobs=args.jobs), args.jobs)
+    outcome = runner.evaluate_cells(config, runner.plan_cells(config), args.jobs)
     if not outcome.results:
         raise ConfigError("no cell is finished yet", hint="Run without --table.")
     facts = {

@@ -229,7 +229,7 @@ def test_same_bytes_for_any_number_of_jobs(corpus_files):
 def test_manifest(corpus_files):
     assert command(corpus_files, "--seed", "7", "--folds", "4", "--layout", "tasks") == 0
     manifest = read_manifest(corpus_files / "out")
-    assert manifest["layout"] == {"kind": "tasks", "size": 6, "shards": None, "seed": 7}
+    assert manifest["layout"] == {"kind": "tasks", "size": 6, "shards": None, "seed": 7, "first": None}
     assert manifest["content"]["extract"]["folds"] == 4
     assert manifest["sentences"] == COUNT
     assert [one["name"] for one in manifest["inputs"]["references"]] == ["e", "e2"]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,14 @@ import sacrebleu
 from itersel import experiment
 from itersel.build import language_model_path, shards_path
 from itersel.cli import main
-from itersel.compile import ShardOptions
 from itersel.drive import train
 from itersel.errors import ConfigError
 from itersel.evaluate import Comparison, Evaluation, SystemScore
 from itersel.experiment import CellResult, Outcome, evaluate_cells, finished, plan_cells, run_cells
 from itersel.experiment_config import ExperimentConfig, Significance, load_experiment
 from itersel.experiment_table import mark, table
-from itersel.features import Weights
-from itersel.language_model import LanguageModel
-from itersel.regroup import regroup, regrouped
-from itersel.shard import Shard, ShardDecoder, ShardWriter
+from itersel.features import Weights, parse_groups
+from itersel.shard import Shard, ShardWriter
 from itersel.significance import Bootstrap, Randomization
 from itersel.train_config import TrainConfig
 
@@ -150,7 +148,7 @@ def test_finished_cells_are_not_run_again(done, monkeypatch):
 
 
 def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
-    config, results = done
+    _, results = done
     other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
     experiment.build_data(other)
     found = list(run_cells(plan_cells(other), jobs=2))
@@ -159,7 +157,7 @@ def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
 
 
 def test_another_setting_is_another_cell(folder, done, tmp_path):
-    config, results = done
+    config, _ = done
     changed = tmp_path / "grid.yaml"
     changed.write_text(
         GRID.replace("eta: 0.01", "eta: 0.02")
@@ -210,33 +208,28 @@ def test_too_few_shards_are_an_error(folder, done, tmp_path):
         plan_cells(load_experiment(path), only="iter*")
 
 
-def kbest(shard: Shard, model: LanguageModel) -> list[object]:
-    decoder = ShardDecoder(shard, Weights({"LanguageModel": 1.0, "EgivenFCoherent": -1.0}), model)
-    return [decoder.kbest(number, 20) for number in range(len(shard))]
-
-
-def test_regrouped_shards_are_as_if_compiled_so(done, tmp_path):
-    """From all features to some and back: the k-best lists, features included, of the shard compiled directly."""
+@pytest.mark.parametrize("features", ["dense", "id,shape"])
+def test_fewer_groups_are_as_if_compiled_so(done, tmp_path, features):
+    """A cell with some of the shards' feature groups learns what shards with only these groups teach."""
     config, _ = done
-    model = LanguageModel(language_model_path(config.build))
-    path = next(shards_path(config.build, "dev").glob("*.itsh"))
-    fewer = regrouped([str(path)], "shape", ShardOptions(), tmp_path)
-    assert Shard(fewer[0]).groups == {"shape"}
-    grammars = [Shard(path).grammar(number) for number in range(len(Shard(path)))]
-    writer = ShardWriter(groups=("shape",))
-    for number, grammar in enumerate(grammars):
-        writer.add(Shard(path).source(number), Shard(path).references(number), grammar)
-    writer.write(tmp_path / "direct.itsh")
-    assert kbest(Shard(fewer[0]), model) == kbest(Shard(tmp_path / "direct.itsh"), model)
-    (tmp_path / "back.itsh").write_bytes(regroup(Shard(fewer[0]), ShardOptions(features="all")))
-    assert kbest(Shard(tmp_path / "back.itsh"), model) == kbest(Shard(path), model)
-    assert regrouped([str(path)], "all", ShardOptions(), tmp_path / "none") == (str(path),)
-    before = Path(fewer[0]).stat().st_mtime_ns
-    assert regrouped([str(path)], "shape", ShardOptions(), tmp_path) == fewer
-    assert Path(fewer[0]).stat().st_mtime_ns == before
-    Path(fewer[0]).write_bytes(b"torn")
-    regrouped([str(path)], "shape", ShardOptions(), tmp_path)
-    assert Shard(fewer[0]).groups == {"shape"}
+    (path,) = shards_path(config.build, "dev").glob("*.itsh")
+    shard, writer = Shard(path), ShardWriter(groups=parse_groups(features))
+    for number in range(len(shard)):
+        writer.add(shard.source(number), shard.references(number), shard.grammar(number), id=shard.id(number))
+    writer.write(tmp_path / "fewer.itsh")
+    plan = plan_cells(config, only=f"sgd-dev-{features.replace(',', '+')}")[0]
+    whole = replace(plan.training.epoch, leave_out=())
+    by_hand = replace(plan.training, shards=(str(tmp_path / "fewer.itsh"),), epoch=whole)
+    weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
+    assert dict(Weights.read(weights)) == dict(Weights.read(plan.folder / "weights.txt.gz"))
+
+
+def test_groups_that_the_shards_lack_are_an_error(folder, done, tmp_path):
+    assert done
+    config = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}", "shards.features=dense"])
+    experiment.build_data(config)
+    with pytest.raises(ConfigError, match="needs the features id, shape, which the shard does not have"):
+        plan_cells(config, only="sgd-dev-id*")
 
 
 def outcome(folder: Path, scores: dict[str, tuple[int, str, float, float]], p: dict[tuple[str, str], float]) -> Outcome:
