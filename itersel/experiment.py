@@ -2,7 +2,7 @@
 
 In: an `ExperimentConfig`. Out: one folder a cell below the build's work folder (a training run, translations of the
 test sets, `cell.json`), and an `Outcome` of all finished cells, with scores and tests of their differences. A cell's
-folder carries a hash of everything its training depends on, data by content: what is done is not done again, and a
+folder is named by a hash of everything its training depends on, data by content: what is done is not done again, and a
 changed configuration gets a folder of its own.
 """
 
@@ -38,7 +38,6 @@ from itersel.train_config import RunConfig, TrainConfig, expand, file_checksum, 
 from itersel.workers import ordered_map
 
 FORMAT = 1
-RECORD = "cell.json"
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,18 @@ class CellPlan:
     """With shards, devtest and language model; for given weights, what they are translated with."""
     tests: dict[str, tuple[str, ...]]
     folder: Path
+
+    @property
+    def run(self) -> Path:
+        """The training's directory, which is called as the cell."""
+        return self.folder / self.cell.name
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "cell.json"
+
+    def translations(self, test: str) -> Path:
+        return self.folder / f"{test}.txt.gz"
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,8 @@ class Outcome:
     config: ExperimentConfig
     results: tuple[CellResult, ...]
     evaluations: dict[str, Evaluation]
+    runs: tuple[Path, ...] = ()
+    """Directories of their trainings."""
 
 
 def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
@@ -114,8 +127,8 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
             raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
         training = replace(training, shards=shards[:first], epoch=_with_groups(cell, shards[:first]))
         key = identity(training, [Shard(path) for path in training.shards], [Shard(path) for path in devtest])
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
-    folder = config.build.work / "experiments" / config.name / f"{cell.name}-{digest[:10]}"
+    digest = hashlib.sha256(json.dumps(key | {"cell": cell.name}, sort_keys=True).encode()).hexdigest()
+    folder = config.build.work / "experiments" / config.name / digest[:12]
     return CellPlan(cell, training, tests, folder)
 
 
@@ -149,7 +162,7 @@ def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
     def work(plan: CellPlan) -> CellResult:
         plan.folder.mkdir(parents=True, exist_ok=True)
         # What several cells say at a time would be a muddle: each has a log.
-        with open(_beside(plan, "log"), "a", buffering=1) as log, contextlib.redirect_stderr(log):
+        with open(plan.folder / "log.txt", "a", buffering=1) as log, contextlib.redirect_stderr(log):
             return run_cell(plan)
 
     done = {plan.folder: result for plan in plans if (result := finished(plan)) is not None}
@@ -164,7 +177,7 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
     """Train, or take up the training; then translate the test sets with the chosen epoch's weights."""
     training = replace(plan.training, run=RunConfig(jobs=jobs))
     given = plan.cell.algorithm == GIVEN
-    weights_file = plan.cell.weights or "" if given else train(training, plan.folder, warn=_warn)
+    weights_file = plan.cell.weights or "" if given else train(training, plan.run, warn=_warn)
     weights, model = Weights.read(weights_file), LanguageModel(training.language_model or "")
     if given:
         shards = [Shard(path) for path in training.devtest]
@@ -173,14 +186,14 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
         epochs: list[dict[str, Any]] = []
         chosen, bleu, ratio = None, found.bleu, found.length_ratio
     else:
-        manifest = read_json(plan.folder / "manifest.json")
+        manifest = read_json(plan.run / "manifest.json")
         wanted = ("epoch", "devtest_bleu", "devtest_length_ratio", "weights", "updates")
         epochs = [{key: entry[key] for key in wanted} for entry in manifest["epochs"]]
         chosen = manifest["chosen"]
         bleu, ratio = (next(one for one in epochs if one["epoch"] == chosen)[key] for key in wanted[1:3])
     for name, paths in plan.tests.items():
         lines = translate_shards([Shard(path) for path in paths], weights, model, training.epoch.decoder, jobs)
-        with atomic_write(_translations(plan, name)) as stream:
+        with atomic_write(plan.translations(name)) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
     result = CellResult(
         plan.cell.name,
@@ -194,17 +207,17 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
         bleu,
         ratio,
         epochs,
-        0.0 if given else _training_seconds(plan.folder),
+        0.0 if given else _training_seconds(plan.run),
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         _checksums(plan),
     )
-    write_json(_beside(plan, RECORD), {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
+    write_json(plan.record, {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
     return result
 
 
 def finished(plan: CellPlan) -> CellResult | None:
     """The cell's result if it is complete: as many epochs, and all test sets as they are now."""
-    place = _beside(plan, RECORD)
+    place = plan.record
     if not place.exists():
         return None
     record = read_json(place)
@@ -212,18 +225,9 @@ def finished(plan: CellPlan) -> CellResult | None:
         return None
     known = record.get("tests", {})
     for name, sums in _checksums(plan).items():
-        if known.get(name) != sums or not _translations(plan, name).exists():
+        if known.get(name) != sums or not plan.translations(name).exists():
             return None
-    # Cells of equal training may be named or grouped differently in another version of the grid.
-    cell = plan.cell
-    return replace(
-        CellResult(**record),
-        name=cell.name,
-        number=cell.number,
-        tuning=cell.tuning,
-        features=cell.features,
-        varied=cell.varied,
-    )
+    return CellResult(**record)
 
 
 def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> Outcome:
@@ -233,23 +237,15 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
     for name in config.tests if done else ():
         shards = [Shard(path) for path in done[0][0].tests[name]]
         references = [shard.references(number) for shard in shards for number in range(len(shard))]
-        systems = [System(plan.cell.name, [list(read_lines(_translations(plan, name)))]) for plan, _ in done]
+        systems = [System(plan.cell.name, [list(read_lines(plan.translations(name)))]) for plan, _ in done]
         options = EvaluationOptions(
             metrics=("bleu",), trials=config.significance.trials, seed=config.significance.seed, jobs=jobs
         )
         tested = score_systems(systems, references, options)
         others = score_systems(systems, references, replace(options, metrics=("chrf",), trials=1, tests=False))
         evaluations[name] = replace(tested, scores=tested.scores + others.scores, metrics=("bleu", "chrf"))
-    return Outcome(config, tuple(result for _, result in done), evaluations)
-
-
-def _beside(plan: CellPlan, name: str) -> Path:
-    """A file of the experiment's; the folder itself belongs to the training run, which tolerates no strangers."""
-    return plan.folder.with_name(f"{plan.folder.name}.{name}")
-
-
-def _translations(plan: CellPlan, name: str) -> Path:
-    return _beside(plan, f"{name}.txt.gz")
+    runs = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
+    return Outcome(config, tuple(result for _, result in done), evaluations, runs)
 
 
 def _checksums(plan: CellPlan) -> dict[str, list[str]]:

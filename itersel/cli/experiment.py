@@ -19,6 +19,7 @@ from itersel.experiment import Outcome
 from itersel.experiment_config import ExperimentConfig, load_experiment
 from itersel.experiment_table import document, legend, table
 from itersel.files import atomic_write
+from itersel.report import write_report
 from itersel.run_directory import write_json
 
 SUMMARY = "train and test a grid of algorithms, sets and features; print the table"
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def write_results(output: Path, config: ExperimentConfig, outcome: Outcome, facts: dict[str, object]) -> None:
-    """results.json, table.md and table.html."""
+    """results.json, table.md, table.html, and the trainings' report-TEST.html for each test set."""
     write_json(output / "results.json", document(outcome, facts))
     missing = len(config.cells) - len(outcome.results)
     note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
@@ -82,3 +83,6 @@ def write_results(output: Path, config: ExperimentConfig, outcome: Outcome, fact
     for name, text in (("table.md", markdown), ("table.html", page)):
         with atomic_write(output / name) as stream:
             stream.write(text.encode())
+    for test, evaluation in outcome.evaluations.items() if outcome.runs else ():
+        title = f"Experiment {config.name}: {test}"
+        write_report(outcome.runs, output / f"report-{test}.html", title=title, evaluation=evaluation)

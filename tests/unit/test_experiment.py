@@ -131,12 +131,12 @@ def test_a_cell_is_a_training_run(done, tmp_path):
     by_hand = TrainConfig(tuple(shards[:2]), devtest, model, None, "iter_sel_sgd", 2, cell.epoch, cell.selection)
     weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
     plan = plan_cells(config)[3]
-    assert (plan.folder / "weights.txt.gz").read_bytes() == weights.read_bytes()
+    assert (plan.run / "weights.txt.gz").read_bytes() == weights.read_bytes()
     assert results[3].weights == len(Weights.read(weights)) <= 20
     outcome = evaluate_cells(config, plan_cells(config))
     references = (config.build.work.parent / "d.en").read_text().splitlines()
     for planned in plan_cells(config):
-        with gzip.open(f"{planned.folder}.test.txt.gz", "rt") as stream:
+        with gzip.open(planned.folder / "test.txt.gz", "rt") as stream:
             bleu = sacrebleu.corpus_bleu(stream.read().splitlines(), [references], tokenize="none", force=True).score
         assert outcome.evaluations["test"].score(planned.cell.name).mean == pytest.approx(bleu, abs=1e-9)
 
@@ -221,7 +221,7 @@ def test_fewer_groups_are_as_if_compiled_so(done, tmp_path, features):
     whole = replace(plan.training.epoch, leave_out=())
     by_hand = replace(plan.training, shards=(str(tmp_path / "fewer.itsh"),), epoch=whole)
     weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
-    assert dict(Weights.read(weights)) == dict(Weights.read(plan.folder / "weights.txt.gz"))
+    assert dict(Weights.read(weights)) == dict(Weights.read(plan.run / "weights.txt.gz"))
 
 
 def test_groups_that_the_shards_lack_are_an_error(folder, done, tmp_path):
