@@ -25,19 +25,8 @@ VERBS: tuple[str, ...] = (
     "train",
     "translate",
     "evaluate",
-VERBS: tuple[str, ...] = (
-    "prepare",
-    "align",
-    "lm",
-    "extract",
-    "shard",
-    "build",
-    "train",
-    "translate",
-    "evaluate",
     "report",
     "experiment",
-)
 )
 
 
