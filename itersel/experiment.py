@@ -243,7 +243,13 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
         )
         tested = score_systems(systems, references, options)
         others = score_systems(systems, references, replace(options, metrics=("chrf",), trials=1, tests=False))
-        evaluations[name] = replace(tested, scores=tested.scores + others.scores, metrics=("bleu", "chrf"))
+        evaluations[name] = replace(
+            tested,
+            metrics=tested.metrics + others.metrics,
+            scores=tested.scores + others.scores,
+            labels=tested.labels | others.labels,
+            signatures=tested.signatures | others.signatures,
+        )
     runs = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
     return Outcome(config, tuple(result for _, result in done), evaluations, runs)
 

@@ -128,7 +128,15 @@ def test_a_cell_is_a_training_run(done, tmp_path):
     model = str(language_model_path(config.build))
     devtest = tuple(map(str, shards_path(config.build, "devtest").glob("*.itsh")))
     cell = config.cells[3].training
-    by_hand = TrainConfig(tuple(shards[:2]), devtest, model, None, "iter_sel_sgd", 2, cell.epoch, cell.selection)
+    by_hand = TrainConfig(
+        shards=tuple(shards[:2]),
+        devtest=devtest,
+        language_model=model,
+        algorithm="iter_sel_sgd",
+        epochs=2,
+        epoch=cell.epoch,
+        selection=cell.selection,
+    )
     weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
     plan = plan_cells(config)[3]
     assert (plan.run / "weights.txt.gz").read_bytes() == weights.read_bytes()
