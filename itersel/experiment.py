@@ -38,6 +38,7 @@ from itersel.train_config import RunConfig, TrainConfig, expand, file_checksum, 
 from itersel.workers import ordered_map
 
 FORMAT = 1
+METRICS = ("bleu", "chrf")
 
 
 @dataclass(frozen=True)
@@ -231,7 +232,7 @@ def finished(plan: CellPlan) -> CellResult | None:
 
 
 def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> Outcome:
-    """Scores of all finished cells on the test sets, and tests of the differences in BLEU between any two."""
+    """Scores of all finished cells on the test sets, and tests of the differences between any two."""
     done = [(plan, result) for plan in plans if (result := finished(plan)) is not None]
     evaluations = {}
     for name in config.tests if done else ():
@@ -239,17 +240,9 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
         references = [shard.references(number) for shard in shards for number in range(len(shard))]
         systems = [System(plan.cell.name, [list(read_lines(plan.translations(name)))]) for plan, _ in done]
         options = EvaluationOptions(
-            metrics=("bleu",), trials=config.significance.trials, seed=config.significance.seed, jobs=jobs
+            metrics=METRICS, trials=config.significance.trials, seed=config.significance.seed, jobs=jobs
         )
-        tested = score_systems(systems, references, options)
-        others = score_systems(systems, references, replace(options, metrics=("chrf",), trials=1, tests=False))
-        evaluations[name] = replace(
-            tested,
-            metrics=tested.metrics + others.metrics,
-            scores=tested.scores + others.scores,
-            labels=tested.labels | others.labels,
-            signatures=tested.signatures | others.signatures,
-        )
+        evaluations[name] = score_systems(systems, references, options)
     runs = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
     return Outcome(config, tuple(result for _, result in done), evaluations, runs)
 

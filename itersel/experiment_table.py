@@ -164,7 +164,7 @@ def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
             for name in evaluation.systems
         },
         "differences": [
-            {"first": one.first, "second": one.second, "bleu": one.difference, "p": one.randomization.p}
+            {"first": one.first, "second": one.second, one.metric: one.difference, "p": one.randomization.p}
             for one in evaluation.comparisons
         ],
     }
