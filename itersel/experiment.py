@@ -84,7 +84,7 @@ class CellResult:
     cpu_seconds: float
     """Processor time of the training's decoding and learning, over all epochs and shards."""
     peak_megabytes: int
-    """Of the process that finished the cell; mapped shards and the language model count."""
+    """Of the largest process that worked on the cell when it was finished; mapped shards and the model count."""
     tests: dict[str, list[str]]
     """Checksums of the test sets' shards."""
 
@@ -120,7 +120,8 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
     model = os.fspath(language_model_path(config.build))
     training = replace(cell.training, devtest=tuple(devtest), language_model=model)
     if cell.algorithm == GIVEN:
-        key: dict[str, Any] = {"weights": file_checksum(cell.weights or ""), "model": file_checksum(model)}
+        # Nothing is trained, but the devtest score depends on all that a training's would.
+        key = identity(training, [], [Shard(path) for path in devtest]) | {"weights": file_checksum(cell.weights or "")}
     else:
         name, first = cell.tuning_set()
         shards = _shards(config, name)
@@ -178,7 +179,7 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
     """Train, or take up the training; then translate the test sets with the chosen epoch's weights."""
     training = replace(plan.training, run=RunConfig(jobs=jobs))
     given = plan.cell.algorithm == GIVEN
-    weights_file = plan.cell.weights or "" if given else train(training, plan.run, warn=_warn)
+    weights_file = (plan.cell.weights or "") if given else train(training, plan.run, warn=_warn)
     weights, model = Weights.read(weights_file), LanguageModel(training.language_model or "")
     if given:
         shards = [Shard(path) for path in training.devtest]
@@ -197,20 +198,20 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
         with atomic_write(plan.translations(name)) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
     result = CellResult(
-        plan.cell.name,
-        plan.cell.algorithm,
-        plan.cell.number,
-        plan.cell.tuning,
-        plan.cell.features,
-        plan.cell.varied,
-        len(weights),
-        chosen,
-        bleu,
-        ratio,
-        epochs,
-        0.0 if given else _training_seconds(plan.run),
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        _checksums(plan),
+        name=plan.cell.name,
+        algorithm=plan.cell.algorithm,
+        number=plan.cell.number,
+        tuning=plan.cell.tuning,
+        features=plan.cell.features,
+        varied=plan.cell.varied,
+        weights=len(weights),
+        chosen=chosen,
+        devtest_bleu=bleu,
+        devtest_length_ratio=ratio,
+        epochs=epochs,
+        cpu_seconds=0.0 if given else _training_seconds(plan.run),
+        peak_megabytes=_peak_megabytes(),
+        tests=_checksums(plan),
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
     return result
@@ -249,6 +250,11 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
 
 def _checksums(plan: CellPlan) -> dict[str, list[str]]:
     return {name: [f"{Shard(path).checksum:016x}" for path in paths] for name, paths in plan.tests.items()}
+
+
+def _peak_megabytes() -> int:
+    """On Linux, where ru_maxrss is in kilobytes."""
+    return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
 
 
 def _training_seconds(folder: Path) -> float:
