@@ -27,6 +27,7 @@ VERBS: tuple[str, ...] = (
     "evaluate",
     "report",
     "inspect",
+    "experiment",
 )
 
 
