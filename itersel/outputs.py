@@ -38,6 +38,16 @@ def atomic_group(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[IO[by
 
 
 @contextlib.contextmanager
+def open_output(path: str | os.PathLike[str] | None) -> Iterator[IO[bytes]]:
+    """A file that appears when it is complete, or standard output."""
+    if path is None:
+        yield sys.stdout.buffer
+    else:
+        with atomic_write(path) as stream:
+            yield stream
+
+
+@contextlib.contextmanager
 def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
     """Make the folder, and hold it against other processes that ask for the same; waits until they are done.
 

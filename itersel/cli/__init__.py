@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itersel.errors import UserError
 from itersel.version import __version__
 
-VERBS: tuple[str, ...] = ("prepare", "align", "lm", "extract", "shard", "build", "train", "translate")
+VERBS: tuple[str, ...] = ("prepare", "align", "lm", "extract", "shard", "build", "train", "translate", "rerank")
 
 
 def build_parser() -> argparse.ArgumentParser:
