@@ -15,7 +15,7 @@ from itersel.errors import InputError
 from itersel.files import read_lines
 from itersel.list_table import CompiledList, write_table
 from itersel.metrics import sentence_values
-from itersel.nbest import Fields, NbestList, read_lists, words_of
+from itersel.nbest import Entry, Fields, NbestList, read_lists, words_of
 from itersel.progress import Progress
 from itersel.workers import ordered_map
 
@@ -36,7 +36,10 @@ class Objective:
         given, references = item
         entries = given.parse()
         if self.unique:
-            entries = list({entry.text: entry for entry in reversed(entries)}.values())[::-1]
+            first: dict[str, Entry] = {}
+            for entry in entries:
+                first.setdefault(entry.text, entry)
+            entries = list(first.values())
         scores = [entry.score or 0.0 for entry in entries]
         if self.external:
             sign = -1.0 if self.lower_is_better else 1.0
