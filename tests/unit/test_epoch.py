@@ -124,8 +124,8 @@ def test_progress_is_told_and_can_stop(tmp_path):
     shard = write_shard(tmp_path / "shard", [(" ".join(["das haus ist klein"] * 8), "the house")] * 1000)
     seen = []
 
-    def stop(done):
-        seen.append(done)
+    def stop(sums):
+        seen.append(sums["lists"])
         raise InterruptedError
 
     with pytest.raises(InterruptedError):

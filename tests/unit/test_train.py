@@ -144,26 +144,27 @@ def test_same_bytes_by_all_ways(tmp_path, data, algorithm):
 
 
 def test_same_bytes_when_shards_finish_in_another_order(tmp_path, data, monkeypatch):
-    from itersel import drive
+    from itersel.engines import local
 
     train(config_of(data), tmp_path / "plain", warn=lambda text: None)
-    original, draw = drive.ordered_map, random.Random(1)
+    original, draw, orders = local.missing_tasks, random.Random(1), []
 
-    def shuffled(function, items, jobs=1, **options):
-        items = list(items)
-        if items and isinstance(items[0], tuple):
-            draw.shuffle(items)
-        return original(function, items, jobs, **options)
+    def shuffled(*arguments):
+        items = list(original(*arguments))
+        draw.shuffle(items)
+        orders.append([item.task.number for item in items])
+        return items
 
-    monkeypatch.setattr(drive, "ordered_map", shuffled)
+    monkeypatch.setattr(local, "missing_tasks", shuffled)
     train(config_of(data), tmp_path / "shuffled", warn=lambda text: None)
+    assert len(set(map(tuple, orders))) > 1
     assert content(tmp_path / "shuffled") == content(tmp_path / "plain")
 
 
 def test_finished_shards_are_not_done_again(tmp_path, data, monkeypatch):
-    from itersel import drive
+    from itersel.engines.file_tasks import FileMapTask
 
-    done, original = [], drive.train_shard
+    done, original = [], FileMapTask.run
 
     def failing(task, *rest):
         if len(done) == 6:
@@ -171,10 +172,10 @@ def test_finished_shards_are_not_done_again(tmp_path, data, monkeypatch):
         done.append(task.output)
         original(task, *rest)
 
-    monkeypatch.setattr(drive, "train_shard", failing)
+    monkeypatch.setattr(FileMapTask, "run", failing)
     with pytest.raises(InterruptedError):
         train(config_of(data), tmp_path / "run", warn=lambda text: None)
-    monkeypatch.setattr(drive, "train_shard", lambda task, *rest: (done.append(task.output), original(task, *rest)))
+    monkeypatch.setattr(FileMapTask, "run", lambda task, *rest: (done.append(task.output), original(task, *rest)))
     train(config_of(data), tmp_path / "run", warn=lambda text: None)
     assert len(done) == len(set(done)) == 12
     lines = [json.loads(line) for line in (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()]
