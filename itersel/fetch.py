@@ -15,7 +15,7 @@ from pathlib import Path
 
 from itersel.errors import InputError, ResourceError
 from itersel.map_task import Part, check_shard
-from itersel.shard import Shard
+from itersel.sources import Source, open_source
 
 CACHE_VARIABLE = "ITERSEL_NODE_CACHE"
 LIMIT_VARIABLE = "ITERSEL_NODE_CACHE_GB"
@@ -27,9 +27,9 @@ def is_address(path: str) -> bool:
     return "://" in path
 
 
-def open_part(part: Part) -> Shard:
-    """The part's shard, fetched if it is not a local path."""
-    shard = Shard(local_file(part.path, part.checksum)) if is_address(part.path) else Shard(part.path)
+def open_part(part: Part) -> Source:
+    """The part's shard or table of lists, fetched if it is not a local path."""
+    shard = open_source(local_file(part.path, part.checksum) if is_address(part.path) else part.path)
     check_shard(shard, part)
     return shard
 

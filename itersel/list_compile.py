@@ -14,20 +14,24 @@ from dataclasses import dataclass
 from itersel.errors import InputError
 from itersel.files import read_lines
 from itersel.list_table import CompiledList, write_table
-from itersel.metrics import sentence_values
+from itersel.metrics import ORDER, sentence_values
 from itersel.nbest import Entry, Fields, NbestList, read_lists, words_of
 from itersel.progress import Progress
 from itersel.workers import ordered_map
 
+ORDERS = ("id", "list")
+"""How lists find their references: by id, or by their place."""
+
 
 @dataclass(frozen=True)
 class Objective:
-    """What makes a hypothesis good: a metric against references, or the objective its line carries."""
+    """What makes a hypothesis good: the objective its line carries, or else a metric against references."""
 
     metric: str = "fixed_stupid_bleu"
-    order: int = 4
-    external: bool = False
+    order: int = ORDER
+    """Longest n-gram of the metric."""
     lower_is_better: bool = False
+    """Of the objective that lines carry."""
     unique: bool = True
     """Keep only the first of equal texts."""
 
@@ -41,15 +45,14 @@ class Objective:
                 first.setdefault(entry.text, entry)
             entries = list(first.values())
         scores = [entry.score or 0.0 for entry in entries]
-        if self.external:
-            sign = -1.0 if self.lower_is_better else 1.0
-            values = [sign * entry.objective for entry in entries if entry.objective is not None]
-        else:
-            texts = [words_of(entry.text) for entry in entries]
-            values = sentence_values(
-                self.metric, texts, [words_of(line) for line in references], order=self.order
-            ).tolist()
-        return CompiledList.of(given.id, [entry.features for entry in entries], values, scores)
+        sign = -1.0 if self.lower_is_better else 1.0
+        values = [sign * entry.objective for entry in entries if entry.objective is not None]
+        texts = [entry.text for entry in entries]
+        if not values:
+            words = [words_of(line) for line in references]
+            values = sentence_values(self.metric, list(map(words_of, texts)), words, order=self.order).tolist()
+        vectors = [entry.features for entry in entries]
+        return CompiledList.of(given.id, vectors, values, scores, [*texts, *references])
 
 
 def compile_lists(
@@ -62,10 +65,10 @@ def compile_lists(
     references_by: str = "id",
     jobs: int = 1,
 ) -> None:
-    """Write the table of all lists; no list at all is an error."""
+    """Write the table of all lists; no list at all is an error. References may be absent if lines have objectives."""
     given = read_lists(lists, fields)
     items: Iterable[tuple[NbestList, Sequence[str]]]
-    items = ((one, ()) for one in given) if objective.external else with_references(given, references, references_by)
+    items = with_references(given, references, references_by) if references else ((one, ()) for one in given)
     compiled = ordered_map(objective.compile, items, jobs, describe=lambda item: item[0].where())
     with contextlib.closing(compiled), Progress("compile", unit="lists") as progress:
         write_table(_counted(compiled, progress, lists), output)

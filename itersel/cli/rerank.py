@@ -15,15 +15,16 @@ from pathlib import Path
 from itersel.cli.train import epoch_table
 from itersel.config import assign, build, override, read_yaml
 from itersel.features import Weights
-from itersel.layout import KINDS
-from itersel.metrics import METRICS
+from itersel.list_compile import ORDERS
+from itersel.metrics import KERNEL_METRICS
 from itersel.nbest import FORMS, Fields, read_lists
 from itersel.outputs import open_output
 from itersel.plan import PLANS
 from itersel.progress import Progress
-from itersel.rerank import train
-from itersel.rerank_config import ORDERS, RerankConfig
+from itersel.rerank import train_reranker
+from itersel.rerank_config import RerankConfig
 from itersel.rescore import rescore
+from itersel.train_config import RUNNERS
 
 SUMMARY = "train and apply rerankers of n-best lists"
 EXAMPLE = """\
@@ -42,17 +43,20 @@ FLAGS = {
     "features": "fields.features",
     "score": "fields.score",
     "objective": "fields.objective",
-    "lower_is_better": "lower_is_better",
-    "metric": "metric",
+    "lower_is_better": "objective.lower_is_better",
+    "metric": "objective.metric",
     "start": "start",
     "algorithm": "algorithm",
     "epochs": "epochs",
+    "patience": "patience",
     "eta": "learn.eta",
     "top": "selection.top",
     "layout": "layout.kind",
     "shards": "layout.shards",
     "seed": "layout.seed",
-    "jobs": "jobs",
+    "runner": "run.runner",
+    "jobs": "run.jobs",
+    "store": "run.store",
 }
 
 
@@ -89,15 +93,19 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     fields.add_argument("--objective", metavar="FIELD", help="how good the hypothesis is, instead of references")
     fields.add_argument("--lower-is-better", action="store_true", default=None, help="of the objective")
     learning = parser.add_argument_group("learning")
-    learning.add_argument("--metric", choices=METRICS)
+    learning.add_argument("--metric", choices=KERNEL_METRICS)
     learning.add_argument("--algorithm", choices=PLANS)
     learning.add_argument("--epochs", type=int, metavar="T")
+    learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
     learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")
     learning.add_argument("--top", type=int, metavar="K", help="features that survive an epoch")
-    learning.add_argument("--layout", choices=[kind for kind in KINDS if kind != "tasks"])
+    learning.add_argument("--layout", choices=("random", "reshard", "sequential"), help="how lists are dealt out")
     learning.add_argument("--shards", type=int, metavar="N", help="number of shards")
-    learning.add_argument("--seed", type=int, help="of the random layout")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes; no influence on the result")
+    learning.add_argument("--seed", type=int, help="of the layout")
+    work = parser.add_argument_group("work (no influence on the result)")
+    work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")
+    work.add_argument("--jobs", type=int, metavar="N", help="processes")
+    work.add_argument("--store", metavar="PLACE", help="folder or address that all workers reach")
     parser.set_defaults(act=_train)
 
 
@@ -122,7 +130,7 @@ def _train(args: argparse.Namespace) -> None:
         if getattr(args, flag) is not None:
             values = assign(values, key, getattr(args, flag))
     config = build(RerankConfig, values, args.configuration)
-    weights = train(
+    weights = train_reranker(
         config, args.output, warn=lambda text: print(f"itersel rerank: warning: {text}", file=sys.stderr, flush=True)
     )
     print(epoch_table(Path(args.output)), file=sys.stderr)

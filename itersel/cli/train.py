@@ -88,11 +88,11 @@ def run(args: argparse.Namespace) -> None:
 def epoch_table(directory: Path) -> str:
     """What each epoch of a finished run came to; the chosen one is marked."""
     chosen = json.loads((directory / "manifest.json").read_text())["chosen"]
-    rows = [("epoch", "features", "updates", "pair errors", "1-best metric", "devtest")]
+    rows = [("epoch", "features", "updates", "pair errors", "1-best metric", "devtest BLEU")]
     for one in map(json.loads, (directory / "statistics.jsonl").read_text().splitlines()):
         if one["shard"] is not None:
             continue
-        bleu, metric = one.get("devtest_bleu"), one.get("devtest_metric")  # of a decoder, of a reranker
+        bleu = one.get("devtest_bleu")
         rows.append(
             (
                 f"{one['epoch']}{' *' if one['epoch'] == chosen else '  '}",
@@ -100,7 +100,7 @@ def epoch_table(directory: Path) -> str:
                 f"{one['updates']:,}",
                 f"{one['rank_errors'] / max(one['pairs'], 1):.1%}",
                 f"{one['best_metric'] / max(one['lists'], 1):.4f}",
-                f"{bleu:.2f} BLEU" if bleu is not None else "–" if metric is None else f"{metric:.4f}",
+                "–" if bleu is None else f"{bleu:.2f}",
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -25,13 +25,15 @@ struct ListTable::Record {
 ListTable::ListTable(const unsigned char* data, std::size_t size, std::vector<std::uint64_t> offsets,
                      std::vector<std::uint64_t> keys, std::uint32_t features)
     : data_(data), offsets_(std::move(offsets)), keys_(std::move(keys)), features_(features) {
-  if (offsets_.size() != keys_.size() + 1 || offsets_.back() > size || keys_.size() >= ~0u)
+  if (offsets_.size() != 2 * keys_.size() || keys_.size() >= ~0u)
     throw InputError("", "damaged lists: the index does not fit the file");
+  for (const std::uint64_t offset : offsets_)
+    if (offset > size || offset % 8 != 0) throw InputError("", "damaged lists: the index leads out of the file");
   for (std::uint32_t list = 0; list < keys_.size(); ++list) check(list);
 }
 
 ListTable::Record ListTable::record(std::uint32_t list) const {
-  const unsigned char* at = data_ + offsets_[list];
+  const unsigned char* at = data_ + offsets_[2 * std::size_t{list}];
   Record made;
   std::memcpy(&made.size, at, 4);
   std::memcpy(&made.nonzeros, at + 4, 4);
@@ -44,8 +46,8 @@ ListTable::Record ListTable::record(std::uint32_t list) const {
 }
 
 void ListTable::check(std::uint32_t list) const {
-  const std::uint64_t begin = offsets_[list], end = offsets_[list + 1];
-  if (begin % 8 != 0 || end % 8 != 0 || end < begin + 8) damaged(list, "no record");
+  const std::uint64_t begin = offsets_[2 * std::size_t{list}], end = offsets_[2 * std::size_t{list} + 1];
+  if (end < begin + 8) damaged(list, "no record");
   std::uint32_t counts[2];
   std::memcpy(counts, data_ + begin, sizeof counts);
   const std::uint64_t n = counts[0], nonzeros = counts[1];

@@ -5,6 +5,8 @@
 //   double metric[n], score[n], value[nonzeros]
 //   uint32 end[n], feature[nonzeros]     hypothesis i has the features before end[i] that those before it have not
 //   zeros up to a multiple of 8
+//
+// What lies between records, texts and references, is Python's own.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +20,7 @@ namespace itersel {
 
 class ListTable {
  public:
-  // A view: the memory must outlive the table. List i is the record from offsets[i] to offsets[i + 1]; keys name the
+  // A view: the memory must outlive the table. List i is the record from offsets[2i] to offsets[2i + 1]; keys name the
   // lists for sampled pairs. Checks every record; what does not fit is an InputError.
   ListTable(const unsigned char* data, std::size_t size, std::vector<std::uint64_t> offsets,
             std::vector<std::uint64_t> keys, std::uint32_t features);

@@ -19,7 +19,9 @@ def random_lists(seed, count=7):
             {f"f{k}": round(draw.uniform(-2, 2), 3) for k in draw.sample(range(30), draw.randint(0, 8))}
             for _ in range(draw.randint(1, 6))
         ]
-        lists.append((vectors, [draw.randint(0, 4) / 4 for _ in vectors], [draw.uniform(-9, 0) for _ in vectors]))
+        texts = [draw.choice(["", "a", "ein Häuschen"]) for _ in range(len(vectors) + draw.randint(0, 2))]
+        metric, scores = [draw.randint(0, 4) / 4 for _ in vectors], [draw.uniform(-9, 0) for _ in vectors]
+        lists.append((vectors, metric, scores, texts))
     return lists
 
 
@@ -36,17 +38,20 @@ def test_finds_what_the_weights_rank_first(tmp_path, seed):
     draw = random.Random(seed + 100)
     weights = {f"f{k}": draw.choice([-1.0, -0.5, 0.5, 1.0]) for k in range(0, 30, 2)}
     places, metric = table.best(Vector.of_names(weights | {"elsewhere": 5.0}))
-    for (vectors, values, _), place, value in zip(lists, places, metric, strict=True):
+    for (vectors, values, _, _), place, value in zip(lists, places, metric, strict=True):
         scores = [sum(x * weights.get(f, 0.0) for f, x in vector.items()) for vector in vectors]
         assert scores[place] == pytest.approx(max(scores), abs=1e-12)
         assert value == values[place]
     assert table.best(Vector.of([], []))[0].tolist() == [0] * 7  # equals: the first
+    for number, (vectors, _, _, texts) in enumerate(lists):
+        assert table.texts(number) == texts[: len(vectors)]
+        assert table.references(number) == texts[len(vectors) :]
+    assert table.translate(Vector.of_names(weights)) == [one[3][k] for one, k in zip(lists, places, strict=True)]
 
 
-def test_weights_spread_and_come_back(tmp_path):
+def test_weights_come_back(tmp_path):
     table = write(tmp_path / "table", [([{"a": 1.0, "b": 2.0}, {"c": 1.0}], [0, 1], [0, 0])])
     start = Vector.of_names({"b": 0.5, "elsewhere": -2.0})
-    assert dict(zip(table.names, table.spread(start).tolist(), strict=True)) == {"a": 0.0, "b": 0.5, "c": 0.0}
     back = table.collect(np.array([0.0, 1.5, 3.0]), start)
     expected = Vector.of_names({"b": 1.5, "c": 3.0, "elsewhere": -2.0})
     assert back.ids.tolist() == expected.ids.tolist()
@@ -62,7 +67,7 @@ def test_same_lists_same_bytes(tmp_path):
 def test_every_flipped_byte_is_noticed(tmp_path):
     write(tmp_path / "table", random_lists(2, 2))
     content = (tmp_path / "table").read_bytes()
-    for at in range(len(content) - 4):  # the last four bytes are padding
+    for at in range(len(content)):
         (tmp_path / "bad").write_bytes(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
         with pytest.raises(InputError, match="bad"):
             ListTable(tmp_path / "bad")
