@@ -1,10 +1,19 @@
 """Type stubs of the native kernel."""
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import TypedDict, final
 
 import numpy as np
 import numpy.typing as npt
+
+class BuildDetails(TypedDict):
+    compiler: str
+    flags: str
+    kenlm: str
+    max_order: int
+    pybind11: str
+
+def build_details() -> BuildDetails: ...
 
 @final
 class TemplateOptions:

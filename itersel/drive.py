@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from itersel import events
 from itersel.devtest import score
 from itersel.engines import Engine, EpochOutcome, EpochWork, TranslateWork, open_engine
 from itersel.errors import ConfigError, InputError
@@ -44,7 +44,7 @@ def train(config: TrainConfig, directory: str | os.PathLike[str], *, warn: Calla
         raise ConfigError("there are no shards to train on", hint="Give shards: [FILE, …] or --shards.")
     run = RunDirectory(directory)
     with run.locked():
-        driver = Driver(config, run, warn or (lambda text: print(f"warning: {text}", file=sys.stderr)))
+        driver = Driver(config, run, warn or events.warn)
         with contextlib.closing(open_engine(config, run)) as engine:
             return driver.run(engine)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from itersel import events
 from itersel.errors import InputError
 from itersel.files import atomic_write
 
@@ -63,7 +64,7 @@ def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                print(f"{os.fspath(folder)}: another process is at work here; waiting for it", file=sys.stderr)
+                events.note(f"{os.fspath(folder)}: another process is at work here; waiting for it")
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from pathlib import Path
 
+from itersel import events
 from itersel.cli.train import epoch_table
 from itersel.config import assign, build, override, read_yaml
 from itersel.features import Weights
@@ -130,10 +130,8 @@ def _train(args: argparse.Namespace) -> None:
         if getattr(args, flag) is not None:
             values = assign(values, key, getattr(args, flag))
     config = build(RerankConfig, values, args.configuration)
-    weights = train_reranker(
-        config, args.output, warn=lambda text: print(f"itersel rerank: warning: {text}", file=sys.stderr, flush=True)
-    )
-    print(epoch_table(Path(args.output)), file=sys.stderr)
+    weights = train_reranker(config, args.output)
+    events.note(epoch_table(Path(args.output)))
     print(weights)
 
 

@@ -12,6 +12,7 @@ import contextlib
 import sys
 from pathlib import Path
 
+from itersel import events
 from itersel.decode import PASS_THROUGH, Decoder, DecoderOptions
 from itersel.errors import ConfigError
 from itersel.features import Weights, parse_groups
@@ -94,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
     with open_output(args.output) as output:
         weights = Weights.read(args.weights)
         if args.lm is None and weights.get("LanguageModel", 0.0) != 0.0:
-            print("itersel translate: warning: a weight for LanguageModel, but no --lm", file=sys.stderr)
+            events.warn("a weight for LanguageModel, but no --lm")
         decoder = Decoder(weights, None if args.lm is None else LanguageModel(args.lm), decoder_options)
         grammar = None if args.grammar is None else grammar_options.read(args.grammar)
         translator = Translator(
