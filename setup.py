@@ -76,6 +76,12 @@ def read_dependencies(path: Path, source: Path) -> list[Path]:
     return [source, *map(Path, names)]
 
 
+def build_details(flags: list[str]) -> list[str]:
+    """Macros that let the kernel say how it was built."""
+    kenlm = "from KENLM_SOURCE" if os.environ.get("KENLM_SOURCE") else KENLM_VERSION
+    return [f'-DITERSEL_FLAGS="{" ".join(flags)}"', f'-DITERSEL_KENLM="{kenlm}"']
+
+
 class BuildKernel(build_ext):
     """Compiles in parallel and only what changed; KenLM is compiled once into a static archive."""
 
@@ -97,7 +103,7 @@ class BuildKernel(build_ext):
                 [ROOT / source for source in ext.sources],
                 build / "itersel",
                 [str(path) for path in ext.include_dirs] + self.include_dirs,
-                ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra"],
+                ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra", *build_details(flags)],
             )
             target = Path(self.get_ext_fullpath(ext.name))
             target.parent.mkdir(parents=True, exist_ok=True)

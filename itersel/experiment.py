@@ -13,13 +13,13 @@ import hashlib
 import json
 import os
 import resource
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from itersel import events
 from itersel.build import build, language_model_path, shards_path
 from itersel.devtest import score, translate_shards
 from itersel.drive import train
@@ -179,7 +179,7 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
     """Train, or take up the training; then translate the test sets with the chosen epoch's weights."""
     training = replace(plan.training, run=RunConfig(jobs=jobs))
     given = plan.cell.algorithm == GIVEN
-    weights_file = (plan.cell.weights or "") if given else train(training, plan.run, warn=_warn)
+    weights_file = (plan.cell.weights or "") if given else train(training, plan.run, warn=events.warn)
     weights, model = Weights.read(weights_file), LanguageModel(training.language_model or "")
     if given:
         shards = [Shard(path) for path in training.devtest]
@@ -260,7 +260,3 @@ def _peak_megabytes() -> int:
 def _training_seconds(folder: Path) -> float:
     lines = map(json.loads, (folder / "statistics.jsonl").read_text().splitlines())
     return sum(sum(line["seconds"].values()) for line in lines if line["shard"] is None)
-
-
-def _warn(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr, flush=True)

@@ -29,7 +29,7 @@ from itersel.map_task import MapResult, MapTask, Part, State, run_map_task, sele
 from itersel.mix import Columns, Selection, in_shard_order, merge, reduce_range
 from itersel.names import NameTable
 from itersel.plan import plan_of_name
-from itersel.shard import ShardDecoder
+from itersel.shard import Shard, ShardDecoder
 from itersel.train_config import TrainConfig
 from itersel.vectors import Vector, even_bounds, feature_ids
 from itersel.version import __version__
@@ -194,7 +194,10 @@ class BlockTranslator:
     def __call__(self, line: str) -> Record:
         block = Block.from_line(line)
         if self.checksum != block.part.checksum:
-            self.decoder = ShardDecoder(open_part(block.part), self.weights, self.model, self.options)
+            shard = open_part(block.part)
+            if not isinstance(shard, Shard):
+                raise InputError("not a shard: there is nothing to decode", where=block.part.path)
+            self.decoder = ShardDecoder(shard, self.weights, self.model, self.options)
             self.checksum = block.part.checksum
         lines = [self.decoder.translate(sentence) for sentence in block.part.sentences or ()]
         return str(block.number), _encode({"lines": lines})

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import html
-import sys
 import time
 from pathlib import Path
 
 import itersel.experiment as runner
+from itersel import events
 from itersel.errors import ConfigError
 from itersel.experiment import Outcome
 from itersel.experiment_config import ExperimentConfig, load_experiment
@@ -51,9 +51,7 @@ def run(args: argparse.Namespace) -> None:
         stages = runner.build_data(config, args.jobs)
         for result in runner.run_cells(runner.plan_cells(config, only=args.only), args.jobs):
             chosen = "" if result.chosen is None else f" after epoch {result.chosen}"
-            print(
-                f"{result.name}: {config.devtest} BLEU {result.devtest_bleu:.2f}{chosen}", file=sys.stderr, flush=True
-            )
+            events.note(f"{result.name}: {config.devtest} BLEU {result.devtest_bleu:.2f}{chosen}")
     outcome = runner.evaluate_cells(config, runner.plan_cells(config), args.jobs)
     if not outcome.results:
         raise ConfigError("no cell is finished yet", hint="Run without --table.")

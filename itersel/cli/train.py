@@ -8,9 +8,9 @@ result is the same to the last bit, with any number of jobs.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
+from itersel import events
 from itersel.config import assign, build, override, read_yaml
 from itersel.drive import train
 from itersel.plan import PLANS
@@ -20,9 +20,9 @@ from itersel.views.run import epoch_table
 
 SUMMARY = "train weights on shards"
 EXAMPLE = """\
-  itersel train conf/train.yaml --output run
+  itersel train conf/sample-train.yaml --output run
   itersel train --shards 'shards/*.itsh' --devtest dev.itsh --lm lm.bin --output run --jobs 4
-  itersel train conf/train.yaml --output margin --set epoch.learn.rule=margin_perceptron --set selection.norm=l1"""
+  itersel train conf/sample-train.yaml --output batch --set epoch.learn.batch=true --set selection.norm=l1"""
 
 FLAGS = {
     "shards": "shards",
@@ -78,8 +78,6 @@ def run(args: argparse.Namespace) -> None:
         if getattr(args, flag) is not None:
             values = assign(values, key, getattr(args, flag))
     config = build(TrainConfig, values, args.configuration)
-    weights = train(
-        config, args.output, warn=lambda text: print(f"itersel train: warning: {text}", file=sys.stderr, flush=True)
-    )
-    print(epoch_table(Path(args.output)), file=sys.stderr)
+    weights = train(config, args.output)
+    events.note(epoch_table(Path(args.output)))
     print(weights)

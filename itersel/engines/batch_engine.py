@@ -16,6 +16,7 @@ from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 
+from itersel import events
 from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.engines.batch import Batch, BatchTask, Stage
 from itersel.engines.batch_queue import BatchQueue
@@ -61,7 +62,7 @@ class BatchEngine(Engine):
             scripts,
             python=os.environ.get(PYTHON_VARIABLE, sys.executable),
             limit=config.run.jobs if config.run.jobs > 1 else None,
-            warn=lambda text: print(f"warning: {text}", file=sys.stderr, flush=True),
+            warn=events.warn,
         )
 
     def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
