@@ -6,6 +6,8 @@ from typing import TypedDict, final
 import numpy as np
 import numpy.typing as npt
 
+build_id: str
+
 class BuildDetails(TypedDict):
     compiler: str
     flags: str

@@ -32,7 +32,7 @@ from itersel.shard import Shard
 from itersel.sources import Source, open_source
 from itersel.train_config import TrainConfig, expand, identity
 from itersel.vectors import Vector
-from itersel.version import __version__
+from itersel.version import __version__, build_id
 
 START = -1
 """The number of the epoch before the first: its devtest score is that of the start weights."""
@@ -63,7 +63,12 @@ class Driver:
         self.plan.check(len(config.layout.tasks(self.files, 0, self.default_shards)))
         description = {
             "configuration": asdict(config),
-            "versions": {"itersel": __version__, "numpy": np.__version__, "python": platform.python_version()},
+            "versions": {
+                "itersel": __version__,
+                "build": build_id(),
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
         }
         directory.claim(identity(config, self.files, self.devtest), description)
         if directory.finished > config.epochs:

@@ -79,6 +79,15 @@ def run_job(
         raise ResourceError(f"the job {name} failed on the runner {runner}: {error}") from None
 
 
+def make_cluster(options: Sequence[str]) -> str:
+    """Make an EMR cluster that stays until it is ended, with these options of mrjob's runner; its id."""
+    with tempfile.TemporaryDirectory(prefix="itersel-cluster-") as folder:
+        arguments = ["-r", "emr", *options, "--local-tmp-dir", folder, "--configuration", os.devnull]
+        # Not as a context manager, which would end the cluster again.
+        made = _job_class("train_epoch")(args=arguments).make_runner().make_persistent_cluster()
+    return str(made)
+
+
 def _job_class(name: str) -> Any:
     folder = Path(os.environ.get("ITERSEL_JOBS", ROOT / "jobs"))
     script = folder / f"{name}.py"

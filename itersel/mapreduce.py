@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +34,7 @@ from itersel.plan import plan_of_name
 from itersel.shard import Shard, ShardDecoder
 from itersel.train_config import TrainConfig
 from itersel.vectors import Vector, even_bounds, feature_ids
-from itersel.version import __version__
+from itersel.version import __version__, build_id, describe_build
 
 SHARD = "shard"
 """Key of the records that reducers let pass: a shard's statistics and state."""
@@ -50,14 +52,15 @@ class Collected:
 
 
 def read_configuration(path: str) -> TrainConfig:
-    """The configuration of a run's run.json, made by a driver of this version."""
+    """The configuration of a run's run.json, made by a driver that runs the same code as this worker."""
     with open(path, encoding="utf-8") as stream:
         description = json.load(stream)
-    theirs = description["versions"]["itersel"]
-    if theirs != __version__:
+    theirs = description["versions"]
+    if (theirs["itersel"], theirs["build"]) != (__version__, build_id()):
         raise ConfigError(
-            f"the driver is itersel {theirs}, but this worker has {__version__}",
-            hint="Install the driver's version on all workers (docs/engines.md).",
+            f"the driver runs itersel {theirs['itersel']} (build {theirs['build']}),"
+            f" but the worker {socket.gethostname()} has {describe_build()} in {sys.prefix}",
+            hint="Build a wheelhouse with the driver's itersel and install or ship it (docs/engines.md).",
         )
     return build(TrainConfig, description["configuration"], path)
 

@@ -33,6 +33,7 @@ VERBS: tuple[str, ...] = (
     "report",
     "inspect",
     "experiment",
+    "wheelhouse",
     "completion",
 )
 USAGE, INTERRUPTED, TERMINATED = 2, 130, 143

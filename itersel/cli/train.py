@@ -13,6 +13,7 @@ from pathlib import Path
 from itersel import events
 from itersel.config import assign, build, override, read_yaml
 from itersel.drive import train
+from itersel.engines import engine_class
 from itersel.plan import PLANS
 from itersel.train_config import RUNNERS, TrainConfig
 from itersel.train_layout import KINDS
@@ -68,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")
     work.add_argument("--jobs", type=int, metavar="N", help="processes")
     work.add_argument("--reducers", type=int, metavar="N", help="ranges of features")
+    work.add_argument(
+        "--dry-run", action="store_true", help="show what the engine would make and cost, and make nothing"
+    )
     work.add_argument("--store", metavar="PLACE", help="folder or address that all workers reach")
 
 
@@ -78,6 +82,9 @@ def run(args: argparse.Namespace) -> None:
         if getattr(args, flag) is not None:
             values = assign(values, key, getattr(args, flag))
     config = build(TrainConfig, values, args.configuration)
+    if args.dry_run:
+        print(engine_class(config).dry_run(config))
+        return
     weights = train(config, args.output)
     events.note(epoch_table(Path(args.output)))
     print(weights)

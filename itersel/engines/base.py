@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from itersel.errors import ConfigError
 from itersel.map_task import COUNTS, MapTask
 from itersel.mix import Columns, Selection
 from itersel.names import NameTable
@@ -82,6 +83,11 @@ class Engine(ABC):
     @abstractmethod
     def translate(self, work: TranslateWork) -> list[str]:
         """Translations of all sentences, in order."""
+
+    @classmethod
+    def dry_run(cls, config: TrainConfig) -> str:
+        """What a run would make and cost, for people, without making or asking anything."""
+        raise ConfigError(f"the engine {config.run.runner} has no dry run", hint="It costs nothing: run it.")
 
     def close(self) -> None:
         """Stop what is still under way, on whatever machine, and remove temporary data."""
