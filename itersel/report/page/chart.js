@@ -103,7 +103,8 @@ function readable(svg, box, x, first, last, label, showAt, hide) {
     if (event.key === "Escape") leave();
     if (step === undefined) return;
     event.preventDefault();
-    const epoch = Math.max(first, Math.min(last, at === null ? (step > 0 ? first : last) : at + step));
+    const from = at === null ? { ArrowRight: first - 1, ArrowLeft: last + 1 }[event.key] ?? first : at;
+    const epoch = Math.max(first, Math.min(last, from + step));
     const bounds = svg.getBoundingClientRect();
     const ratio = bounds.width / svg.viewBox.baseVal.width;
     move(epoch, bounds.left + x(epoch) * ratio, bounds.top + box.top * ratio, true);
