@@ -22,7 +22,7 @@ from itersel.views.run import epoch_table
 SUMMARY = "train weights on shards"
 EXAMPLE = """\
   itersel train conf/sample-train.yaml --output run
-  itersel train --shards 'shards/*.itsh' --devtest dev.itsh --lm lm.bin --output run --jobs 4
+  itersel train --shards 'shards/*.itsh' --devtest dev.itsh --lm lm.bin --output other --jobs 4
   itersel train conf/sample-train.yaml --output batch --set epoch.learn.batch=true --set selection.norm=l1"""
 
 FLAGS = {
