@@ -10,6 +10,7 @@ from itersel.decode import DecoderOptions
 from itersel.features import Weights
 from itersel.language_model import LanguageModel
 from itersel.shard import Shard, ShardDecoder
+from itersel.sources import Source
 from itersel.vectors import Vector
 from itersel.workers import ordered_map
 
@@ -52,7 +53,7 @@ def translate_shards(
     return [line for lines in ordered_map(translate, blocks(), jobs) for line in lines]
 
 
-def score(shards: Sequence[Shard], translations: Sequence[str]) -> Score:
+def score(shards: Sequence[Source], translations: Sequence[str]) -> Score:
     """BLEU of the translations against the shards' references."""
     references = [shard.references(sentence) for shard in shards for sentence in range(len(shard))]
     bleu = CorpusMetric("bleu", references)

@@ -81,7 +81,10 @@ class SystemScore:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems by one metric: `difference` is the first's score minus the second's."""
+    """Two systems by one metric: `difference` is the first's score minus the second's.
+
+    The first is the one named later, or the one that is not the baseline: what is new is compared with what was.
+    """
 
     metric: str
     first: str
@@ -207,7 +210,7 @@ def _pairs(names: Sequence[str], options: EvaluationOptions) -> list[tuple[str, 
     if not options.tests:
         return []
     if options.baseline is None:
-        return list(combinations(names, 2))
+        return [(later, earlier) for earlier, later in combinations(names, 2)]
     return [(name, options.baseline) for name in names if name != options.baseline]
 
 

@@ -65,8 +65,8 @@ def _explanation(evaluation: Evaluation) -> str:
     tests = [one.randomization for one in evaluation.comparisons]
     how = "all arrangements" if tests[0].exact else f"{evaluation.trials:,} shuffles"
     return (
-        f"{evaluation.sentences:,} sentences; {how}, {evaluation.trials:,} bootstrap samples, seed {evaluation.seed}."
-        f" Better: p < {LEVEL} by randomisation, not corrected for the number of tests ({len(tests)})."
+        f"{evaluation.sentences:,} sentences; {how}, {evaluation.trials:,} bootstrap samples, seed {evaluation.seed}.\n"
+        f"Better: p < {LEVEL} by randomisation, not corrected for the number of tests ({len(tests)})."
     )
 
 

@@ -50,6 +50,12 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return stream.read()
 
 
+def read_head(path: str | os.PathLike[str], size: int) -> bytes:
+    """At most so many bytes of the decompressed content, to recognise it by."""
+    with open_bytes(path) as stream, gzip_errors(path):
+        return stream.read(size)
+
+
 def check_utf8(content: bytes, path: str | os.PathLike[str]) -> None:
     """Raise InputError with `path:line` if `content` is not UTF-8."""
     try:

@@ -13,7 +13,7 @@ from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError, InputError
 from itersel.mix import Selection
 from itersel.plan import plan_of_name
-from itersel.shard import Shard
+from itersel.sources import Source
 from itersel.train_layout import TrainLayout
 
 RUNNERS = {
@@ -25,6 +25,7 @@ RUNNERS = {
     "spark": "spark:SparkEngine",
     "emr": "emr:EmrEngine",
     "slurm": "slurm:SlurmEngine",
+    "sge": "sge:SgeEngine",
 }
 """Engines by name: module and class in itersel.engines."""
 RESULT_FREE = ("epochs", "patience", "run")
@@ -121,7 +122,7 @@ def file_checksum(path: str | os.PathLike[str]) -> str:
         raise InputError(f"cannot read: {error.strerror}", where=path) from None
 
 
-def identity(config: TrainConfig, shards: Sequence[Shard], devtest: Sequence[Shard]) -> dict[str, Any]:
+def identity(config: TrainConfig, shards: Sequence[Source], devtest: Sequence[Source]) -> dict[str, Any]:
     """What the result is a function of, as flat keys; data by checksum, so that files may move."""
     values = asdict(config)
     for key in (*RESULT_FREE, *PATHS):

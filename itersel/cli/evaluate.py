@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 
+from itersel import events
 from itersel.corpus_metrics import CASES, METRICS, TOKENIZERS, MetricOptions
 from itersel.errors import ConfigError
 from itersel.evaluate import EvaluationOptions, score_systems
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     evaluation = score_systems(outputs, references, options, show_progress=bool(outputs))
     oracle = None if args.kbest is None else score_oracles(args.kbest, references, options)
     for warning in evaluation.warnings:
-        print(f"itersel evaluate: warning: {warning}", file=sys.stderr)
+        events.warn(warning)
     if args.json:
         record = asdict(evaluation) | {"oracle": None if oracle is None else asdict(oracle)}
         print(json.dumps(record, indent=1, ensure_ascii=False))

@@ -94,7 +94,7 @@ def test_evaluation(corpus):
         low, high = found.score("one", name).interval
         assert low < scores[0] < high
         metric = CorpusMetric(name, references)
-        rows = [np.stack([metric.statistics(run) for run in system.runs]) for system in systems]
+        rows = [np.stack([metric.statistics(run) for run in system.runs]) for system in systems[::-1]]
         compared = found.comparison("two", "one", name)
         assert compared.randomization == randomization_test(*rows, metric.scores, trials=300, seed=5)
         assert compared.bootstrap == bootstrap_test(*rows, metric.scores, trials=300, seed=5)

@@ -38,7 +38,7 @@ PLAIN = b"""\
 # The same with c in the better ones: x̄ = a − b + c and b − 2a + c.
 BONUS = PLAIN.replace(b"good ||| a=1", b"good ||| a=1 c=1").replace(b"fine ||| b=1", b"fine ||| b=1 c=1")
 X, Y = ("x", "good"), ("y", "fine")
-STEP = EpochConfig(learn=LearnConfig(eta=1.0))
+STEP = EpochConfig(learn=LearnConfig("perceptron", eta=1.0))
 
 
 def write_shard(path, sentences, grammar, **options):
@@ -115,7 +115,7 @@ def config_of(data, algorithm="iter_sel_sgd", **options):
         "start": str(data / "start.txt"),
         "algorithm": algorithm,
         "epochs": 3,
-        "epoch": EpochConfig(k=20, learn=LearnConfig(eta=0.01)),
+        "epoch": EpochConfig(k=20, learn=LearnConfig("perceptron", eta=0.01)),
         "selection": Selection(top=15),
     }
     return TrainConfig(**values | options)
@@ -264,7 +264,7 @@ def test_patience_and_start_weights(tmp_path, data):
 
 def test_training_that_does_harm_is_told(tmp_path, data):
     said = []
-    harmful = config_of(data, epochs=1, epoch=EpochConfig(k=2, learn=LearnConfig(eta=100.0)))
+    harmful = config_of(data, epochs=1, epoch=EpochConfig(k=2, learn=LearnConfig("perceptron", eta=100.0)))
     good = tmp_path / "good.txt"
     train(config_of(data, epochs=8), tmp_path / "good", warn=lambda text: None)
     good.write_bytes(gzip.decompress((tmp_path / "good" / "weights.txt.gz").read_bytes()))
@@ -274,7 +274,7 @@ def test_training_that_does_harm_is_told(tmp_path, data):
 
 def test_another_configuration_is_refused_with_the_difference(tmp_path, data):
     train(config_of(data, epochs=1), tmp_path / "run", warn=lambda text: None)
-    other = config_of(data, epochs=1, epoch=EpochConfig(k=20, learn=LearnConfig(eta=0.5)))
+    other = config_of(data, epochs=1, epoch=EpochConfig(k=20, learn=LearnConfig("perceptron", eta=0.5)))
     with pytest.raises(ConfigError, match=r"epoch\.learn\.eta: 0\.01 there, 0\.5 now"):
         train(other, tmp_path / "run")
     with pytest.raises(ConfigError, match=r"shards\.0"):
@@ -328,7 +328,7 @@ def test_guard_rails(tmp_path, data):
     assert any("selection.top is 100000, but only 2" in text for text in said)
     assert any(text.startswith("epoch 2: no update") for text in said)
     with pytest.raises(InputError, match="smaller learning rate"):
-        train(config_of(data, epoch=EpochConfig(learn=LearnConfig(eta=1e308))), tmp_path / "7")
+        train(config_of(data, epoch=EpochConfig(learn=LearnConfig("perceptron", eta=1e308))), tmp_path / "7")
 
 
 def test_command_line_and_configuration(tmp_path, data, capsys):
