@@ -10,6 +10,7 @@ from itersel.decode import DecoderOptions
 from itersel.features import Weights
 from itersel.language_model import LanguageModel
 from itersel.shard import Shard, ShardDecoder
+from itersel.vectors import Vector
 from itersel.workers import ordered_map
 
 BLOCK = 50
@@ -28,7 +29,11 @@ class Score:
 
 
 def translate_shards(
-    shards: Sequence[Shard], weights: Weights, model: LanguageModel | None, options: DecoderOptions, jobs: int = 1
+    shards: Sequence[Shard],
+    weights: Weights | Vector,
+    model: LanguageModel | None,
+    options: DecoderOptions,
+    jobs: int = 1,
 ) -> list[str]:
     """Translations of all sentences, in order."""
     decoders: dict[int, ShardDecoder] = {}  # filled in each process as needed

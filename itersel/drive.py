@@ -1,87 +1,39 @@
-"""The driver: runs a plan's epochs over the shards, and can be killed and started again at any moment.
+"""The driver: runs a plan's epochs on an engine, and can be killed and started again at any moment.
 
-    shards' epochs (map)  →  mixing (reduce)  →  model of the epoch  →  devtest  →  manifest
+    map tasks (train_layout)  →  engine: map, reduce  →  model of the epoch  →  engine: devtest  →  manifest
 
-A shard's result is a file, so a resumed run does only what is missing. The result is a function of the data and the
-configuration alone: the same bytes in one process or many, with any number of reducers, after any interruption.
+The result is a function of the data and the configuration alone: the same bytes on every engine, in one process or
+many, with any number of reducers, after any interruption.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import platform
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from itertools import pairwise
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from itersel.devtest import score, translate_shards
-from itersel.epoch import EpochConfig, run_epoch
+from itersel.devtest import score
+from itersel.engines import Engine, EpochOutcome, EpochWork, TranslateWork, open_engine
 from itersel.errors import ConfigError, InputError
 from itersel.features import Weights
-from itersel.files import atomic_write, read_utf8
-from itersel.language_model import LanguageModel
-from itersel.mix import Columns, Selection, merge
-from itersel.names import NameTable
-from itersel.plan import plan_of_name, reduce_rows
+from itersel.files import atomic_write
+from itersel.plan import plan_of_name
 from itersel.progress import Progress
-from itersel.run_directory import RunDirectory, read_json
+from itersel.run_directory import RunDirectory
 from itersel.shard import Shard
 from itersel.train_config import TrainConfig, expand, identity
-from itersel.vectors import Vector, even_bounds
+from itersel.vectors import Vector
 from itersel.version import __version__
-from itersel.workers import ordered_map
 
-
-@dataclass(frozen=True)
-class ShardTask:
-    """A map task: train on one shard once."""
-
-    shard: str
-    start: str | None
-    """Vector file; none: all weights 0."""
-    output: str
-    """Vector file to write; `.names` and `.json` go beside it."""
-    epoch: int
-
-
-@dataclass(frozen=True)
-class MixTask:
-    """A reduce task: the columns of one range of feature ids."""
-
-    rows: list[list[str]]
-    """In shard order, the vector files that a row is the mean of."""
-    low: int
-    high: int
-
-
-def train_shard(
-    task: ShardTask,
-    model: LanguageModel | None,
-    config: EpochConfig,
-    progress: Callable[[int], None] | None = None,
-) -> None:
-    """Do a map task. The vector is written last: where it exists, all of the result does."""
-    start = None if task.start is None else Vector.read(task.start, mapped=True)
-    result = run_epoch(Shard(task.shard), start, model, config, number=task.epoch, progress=progress)
-    output = Path(task.output)
-    with atomic_write(output.with_suffix(".names")) as stream:
-        stream.write("".join(f"{name}\n" for name in result.names).encode())
-    with atomic_write(output.with_suffix(".json")) as stream:
-        stream.write(json.dumps(result.statistics | {"seconds": result.seconds}).encode())
-    result.weights.write(output)
-
-
-def mix_range(task: MixTask, selection: Selection) -> bytes:
-    """Do a reduce task: the range's best columns, in mix.Columns' wire format."""
-    rows = [[Vector.read(path, mapped=True) for path in paths] for paths in task.rows]
-    return reduce_rows(rows, selection, task.low, task.high).to_bytes()
+START = -1
+"""The number of the epoch before the first: its devtest score is that of the start weights."""
 
 
 def train(config: TrainConfig, directory: str | os.PathLike[str], *, warn: Callable[[str], None] | None = None) -> Path:
@@ -90,7 +42,9 @@ def train(config: TrainConfig, directory: str | os.PathLike[str], *, warn: Calla
         raise ConfigError("there are no shards to train on", hint="Give shards: [FILE, …] or --shards.")
     run = RunDirectory(directory)
     with run.locked():
-        return Driver(config, run, warn or (lambda text: print(f"warning: {text}", file=sys.stderr))).run()
+        driver = Driver(config, run, warn or (lambda text: print(f"warning: {text}", file=sys.stderr)))
+        with contextlib.closing(open_engine(config, run)) as engine:
+            return driver.run(engine)
 
 
 class Driver:
@@ -100,64 +54,84 @@ class Driver:
         self.config, self.directory, self.warn = config, directory, warn
         self.plan = plan_of_name(config.algorithm)
         self.selection = self.plan.selection(config.selection)
-        self.shards = [_open(path) for path in expand(config.shards, "shards")]
+        self.files = [_open(path) for path in expand(config.shards, "shards")]
         self.devtest = [_open(path) for path in expand(config.devtest, "devtest")]
-        self.plan.check(len(self.shards))
+        self.default_shards = 1 if self.plan.one_shard else None
+        self.plan.check(len(config.layout.tasks(self.files, 0, self.default_shards)))
         description = {
             "configuration": asdict(config),
             "versions": {"itersel": __version__, "numpy": np.__version__, "python": platform.python_version()},
         }
-        directory.claim(identity(config, self.shards, self.devtest), description)
+        directory.claim(identity(config, self.files, self.devtest), description)
         if directory.finished > config.epochs:
             raise ConfigError(
                 f"the run has {directory.finished} epochs already, more than the {config.epochs} asked for",
                 where=directory.path,
                 hint="Name another directory.",
             )
-        self.model = None if config.language_model is None else LanguageModel(config.language_model)
         self.start = {} if config.start is None else dict(Weights.read(config.start))
 
-    def run(self) -> Path:
+    def run(self, engine: Engine) -> Path:
+        if self.devtest and "start" not in self.directory.manifest:
+            self.score_start(engine)
         for epoch in range(self.config.epochs):
-            if epoch >= self.directory.finished:
-                self.run_epoch(epoch)
-            if not self.plan.own_weights:
-                self.directory.forget_shards(epoch)
+            if epoch >= self.directory.finished and not self.stopped(epoch):
+                self.run_epoch(engine, epoch)
+            self.directory.forget_shards(epoch, states=not self.plan.own_weights)
+            if epoch < self.directory.finished:
+                self.directory.forget_shards(epoch - 1)
         return self.choose()
 
-    def run_epoch(self, epoch: int) -> None:
+    def score_start(self, engine: Engine) -> None:
+        """How good the weights are before anything is learned: what training has to beat."""
+        place = self.start_vector() or self.directory.path / "start.vec"
+        if not self.start:
+            Vector.of([], []).write(place)
+        facts, files, warnings = self.score_devtest(engine, START, Vector.read(place), place)
+        for warning in warnings if self.start else []:  # weights of 0 choose nothing, so nobody expects much of them
+            self.warn(f"start weights: {warning}")
+        self.directory.finish_start(files, facts)
+
+    def run_epoch(self, engine: Engine, epoch: int) -> None:
         folder = self.directory.epoch(epoch)
-        self.train_shards(epoch)
-        lines, total = self.statistics(epoch)
-        names = self.names(epoch)
-        vector = self.mix(epoch, names, total)
-        weights = Weights(dict(zip(names(vector.ids), vector.values.tolist(), strict=True)))
+        outcome = self.train_epoch(engine, epoch)
+        lines, total = self.statistics(epoch, outcome)
+        vector = outcome.columns.vector()
+        weights = Weights(dict(zip(outcome.names(vector.ids), vector.values.tolist(), strict=True)))
         vector.write(folder / "weights.vec")
         weights.write(folder / "weights.txt.gz")
-        files = [folder / "weights.vec", folder / "weights.txt.gz"]
+        with atomic_write(folder / "norms.vec", compress=False) as stream:
+            stream.write(outcome.columns.to_bytes())
+        files = [folder / "weights.vec", folder / "weights.txt.gz", folder / "norms.vec"]
         facts: dict[str, Any] = {"weights": len(vector), "updates": total["updates"]}
         warnings = self.concerns(total)
         if self.devtest:
-            options = self.config.epoch.decoder
-            lines_out = translate_shards(self.devtest, weights, self.model, options, self.config.run.processes)
-            with atomic_write(folder / "devtest.txt.gz") as stream:
-                stream.write("".join(f"{line}\n" for line in lines_out).encode())
-            files.append(folder / "devtest.txt.gz")
-            result = score(self.devtest, lines_out)
-            facts |= {"devtest_bleu": result.bleu, "devtest_length_ratio": result.length_ratio}
-            warnings += result.warnings
+            scores, more, found = self.score_devtest(engine, epoch, vector, folder / "weights.vec")
+            facts, files, warnings = facts | scores, files + more, warnings + found
         for warning in warnings:
             self.warn(f"epoch {epoch + 1}: {warning}")
         whole = {"epoch": epoch + 1, "shard": None} | facts | total | {"warnings": warnings}
         self.directory.write_statistics([*lines, whole])
         self.directory.finish_epoch(files, facts | {"warnings": warnings})
 
-    def start_of(self, epoch: int, shard: int) -> Path | None:
-        """The vector that a shard starts an epoch from."""
-        if epoch > 0 and self.plan.own_weights:
-            return self.directory.shard(epoch - 1, shard)
-        if epoch > 0:
-            return self.directory.epoch(epoch - 1) / "weights.vec"
+    def train_epoch(self, engine: Engine, epoch: int) -> EpochOutcome:
+        """Map and reduce."""
+        tasks = self.config.layout.tasks(self.files, epoch, self.default_shards)
+        own, names = self.plan.own_weights, set(self.start)
+        states = None
+        if epoch == 0:
+            start = self.start_vector()
+        elif own:
+            start, states = None, [self.directory.state(epoch - 1, task.number) for task in tasks]
+        else:
+            start = self.directory.epoch(epoch - 1) / "weights.vec"
+            names.update(Weights.read(self.directory.epoch(epoch - 1) / "weights.txt.gz"))
+        work = EpochWork(epoch, tasks, start, states, own, self.selection, frozenset(names))
+        with Progress(f"epoch {epoch + 1} of {self.config.epochs}", sum(task.size for task in tasks)) as progress:
+            return engine.train_epoch(work, lambda sums: progress.update(int(sums["lists"]), _note(sums)))
+
+    def start_vector(self) -> Path | None:
+        """The start weights as a vector file; none if there are none."""
         if not self.start:
             return None
         place = self.directory.path / "start.vec"
@@ -165,75 +139,32 @@ class Driver:
             Vector.of_names(self.start).write(place)
         return place
 
-    def train_shards(self, epoch: int) -> None:
-        """The map step: all shards of which there is no vector yet, largest first, so that none is left for the end."""
-        tasks = []
-        sizes = [len(shard) for shard in self.shards]
-        for number in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
-            output = self.directory.shard(epoch, number)
-            if not output.exists():
-                start = self.start_of(epoch, number)
-                path = None if start is None else os.fspath(start)
-                tasks.append((number, ShardTask(self.shards[number].path, path, os.fspath(output), epoch)))
-        jobs = min(self.config.run.processes, max(len(tasks), 1))
-        with Progress(f"epoch {epoch + 1} of {self.config.epochs}", sum(sizes)) as progress:
-            progress.advance(sum(sizes) - sum(sizes[number] for number, _ in tasks))
+    def score_devtest(
+        self, engine: Engine, epoch: int, weights: Vector, file: Path
+    ) -> tuple[dict[str, Any], list[Path], list[str]]:
+        """Scores, files and warnings of the devtest shards' translation with these weights."""
+        lines = engine.translate(TranslateWork(self.devtest, weights, file))
+        place = self.directory.epoch(epoch) / "devtest.txt.gz"
+        with atomic_write(place) as stream:
+            stream.write("".join(f"{line}\n" for line in lines).encode())
+        result = score(self.devtest, lines)
+        facts = {"devtest_bleu": result.bleu, "devtest_length_ratio": result.length_ratio}
+        return facts, [place], list(result.warnings)
 
-            def work(item: tuple[int, ShardTask]) -> int:
-                before = 0
-
-                def tell(done: int) -> None:
-                    nonlocal before
-                    progress.advance(done - before)
-                    before = done
-
-                # Only one process can show sentences as they are done; several show whole shards.
-                train_shard(item[1], self.model, self.config.epoch, tell if jobs == 1 else None)
-                return sizes[item[0]] - before
-
-            results = ordered_map(work, tasks, jobs, describe=lambda item: item[1].shard)
-            with contextlib.closing(results):
-                for count in results:
-                    progress.advance(count)
-
-    def statistics(self, epoch: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def statistics(self, epoch: int, outcome: EpochOutcome) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Lines of the shards, and their sums."""
         lines, total = [], dict[str, Any]()
-        for number, shard in enumerate(self.shards):
-            values = read_json(self.directory.shard(epoch, number).with_suffix(".json"))
-            lines.append({"epoch": epoch + 1, "shard": number, "path": shard.path} | values)
-            seconds = values.pop("seconds")
-            values.pop("nonzero")
+        for number, values in enumerate(outcome.statistics):
+            lines.append({"epoch": epoch + 1, "shard": number} | values)
             for key, value in values.items():
-                total[key] = total.get(key, 0) + value
-            sums = total.setdefault("seconds", dict.fromkeys(seconds, 0.0))
-            for key, value in seconds.items():
-                sums[key] += value
+                if key == "seconds":
+                    sums = total.setdefault("seconds", dict.fromkeys(value, 0.0))
+                    for stage, spent in value.items():
+                        sums[stage] += spent
+                elif key != "nonzero":
+                    total[key] = total.get(key, 0) + value
+        total["columns"] = len(outcome.columns)
         return lines, total
-
-    def names(self, epoch: int) -> NameTable:
-        """Names of all features that a vector of this epoch may have."""
-        names = set(self.start)
-        for before in self.plan.rows(epoch):
-            for number in range(len(self.shards)):
-                place = self.directory.shard(before, number).with_suffix(".names")
-                names.update(read_utf8(place).decode().split("\n")[:-1])
-        if epoch > 0:
-            names.update(Weights.read(self.directory.epoch(epoch - 1) / "weights.txt.gz"))
-        return NameTable(names)
-
-    def mix(self, epoch: int, names: NameTable, total: dict[str, Any]) -> Vector:
-        """The reduce step."""
-        epochs, shards = self.plan.rows(epoch), range(len(self.shards))
-        rows = [[os.fspath(self.directory.shard(t, number)) for t in epochs] for number in shards]
-        bounds = even_bounds(self.config.run.reducers)
-        tasks = [MixTask(rows, low, high) for low, high in pairwise(bounds)]
-        selection = self.selection
-        parts = ordered_map(lambda task: mix_range(task, selection), tasks, min(self.config.run.processes, len(tasks)))
-        with contextlib.closing(parts):
-            columns = merge([Columns.from_bytes(part) for part in parts], selection, names=names)
-        total["columns"] = len(columns)
-        return columns.vector()
 
     def concerns(self, total: dict[str, Any]) -> list[str]:
         """What looks wrong with an epoch; without any pair there is nothing to learn from, which is an error."""
@@ -252,6 +183,14 @@ class Driver:
             found.append(f"selection.top is {self.selection.top}, but only {total['columns']} features have weights")
         return found
 
+    def stopped(self, epoch: int) -> bool:
+        """Whether patience has run out before this epoch."""
+        if self.config.patience is None or epoch == 0:
+            return False
+        entries = self.directory.manifest["epochs"][:epoch]
+        scores = [entry["devtest_bleu"] for entry in entries]
+        return epoch - 1 - scores.index(max(scores)) >= self.config.patience
+
     def choose(self) -> Path:
         """The epoch of the best devtest BLEU (the earlier of equals), or the last: its files become the run's."""
         entries = self.directory.manifest["epochs"]
@@ -260,6 +199,12 @@ class Driver:
         for name in ("weights.vec", "weights.txt.gz"):
             with atomic_write(self.directory.path / name, compress=False) as stream:
                 stream.write((folder / name).read_bytes())
+        before = self.directory.manifest["start"]["devtest_bleu"] if self.devtest else None
+        if before is not None and chosen["devtest_bleu"] < before:
+            self.warn(
+                f"no epoch is as good on devtest as the start weights (BLEU {before:.2f}): the best has"
+                f" {chosen['devtest_bleu']:.2f}; a smaller learning rate or another metric may help"
+            )
         self.directory.manifest["chosen"] = chosen["epoch"]
         self.directory.write_manifest()
         return self.directory.path / "weights.txt.gz"
@@ -270,3 +215,11 @@ def _open(path: str) -> Shard:
     if len(shard) == 0:
         raise InputError("the shard has no sentences", where=path, hint="Leave it out, or compile it again.")
     return shard
+
+
+def _note(sums: dict[str, float]) -> str:
+    """The sums so far, for a person who watches."""
+    if not sums["lists"]:
+        return ""
+    errors = sums["rank_errors"] / max(sums["pairs"], 1)
+    return f"{sums['updates']:,.0f} updates, metric {sums['best_metric'] / sums['lists']:.4f}, pair errors {errors:.1%}"

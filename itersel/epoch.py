@@ -7,7 +7,7 @@ features of the start weights that the shard does not know are carried through u
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from itersel import _kernel
@@ -38,7 +38,8 @@ class EpochConfig:
     learn: LearnConfig = field(default_factory=LearnConfig)
     leave_out: tuple[str, ...] = ()
     """Features the model does not have, although the decoder counts them: they are never learned, their weight is 0.
-    `("WordPenalty",)` gives the model that cdec has without its WordPenalty feature function."""
+    `("WordPenalty",)` gives the model that cdec has without its WordPenalty feature function; a name that ends with *
+    stands for all that begin so: `("R:*",)` leaves out the rule identities of shards compiled with them."""
     shuffle: bool = False
     """Take the sentences in a seeded order, another one in each epoch, instead of the shard's."""
     seed: int = 0
@@ -51,10 +52,12 @@ class EpochConfig:
             raise ConfigError(f"k is {self.k}", hint="Give the length of the k-best lists, from 2 to 1,000,000.")
         if not 0 <= self.seed < 2**64:
             raise ConfigError(f"seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
+        if not all(self.leave_out):
+            raise ConfigError("leave_out has an empty name", hint="Give features, or beginnings such as R:*.")
         self.options(0)  # the kernel checks the rest
 
-    def options(self, number: int) -> _kernel.EpochOptions:
-        """The same for the kernel; `number` is the epoch's, from 0."""
+    def options(self, number: int, lists_before: int = 0) -> _kernel.EpochOptions:
+        """The same for the kernel; `number` is the epoch's, from 0, and `lists_before` continues the schedule."""
         return _kernel.EpochOptions(
             span_limit=self.decoder.span_limit,
             pop_limit=self.decoder.pop_limit,
@@ -67,6 +70,7 @@ class EpochConfig:
             shuffle=self.shuffle,
             seed=self.seed,
             number=number,
+            lists_before=lists_before,
         )
 
 
@@ -84,6 +88,10 @@ class EpochResult:
     """Processor time of each of STAGES."""
 
 
+Progress = Callable[[dict[str, float]], None]
+"""Told of the statistics so far, at most ten times a second; what it raises ends the epoch."""
+
+
 def run_epoch(
     shard: Shard,
     start: Vector | None = None,
@@ -91,19 +99,23 @@ def run_epoch(
     config: EpochConfig | None = None,
     *,
     number: int = 0,
-    progress: Callable[[int], None] | None = None,
+    sentences: Sequence[int] | None = None,
+    lists_before: int | None = None,
+    progress: Progress | None = None,
 ) -> EpochResult:
     """Train on the shard once, from the start weights (none: all 0).
 
-    `number` is the epoch's, from 0: it chooses the order of the sentences and the sampled pairs, and continues the
-    schedule of the learning rate. `progress` is called with the number of sentences done, at most ten times a second;
-    what it raises ends the epoch. An InputError names the shard.
+    `number` is the epoch's, from 0: it chooses the order of the sentences and the sampled pairs. `sentences` are those
+    to learn from, in their order (none: all). `lists_before`, the number of lists learned from before, continues the
+    schedule of the learning rate (none: as many as all epochs before had). An InputError names the shard.
     """
     config, start = config or EpochConfig(), start or Vector.of([], [])
     model = None if language_model is None else language_model.native
+    if lists_before is None:
+        lists_before = number * (len(shard) if sentences is None else len(sentences))
     try:
         ids, values, names, statistics, seconds = _kernel.run_epoch(
-            shard.native, model, config.options(number), start.ids, start.values, progress
+            shard.native, model, config.options(number, lists_before), sentences, start.ids, start.values, progress
         )
     except InputError as error:
         raise InputError(error.message, where=error.where or shard.path, hint=error.hint) from None

@@ -1,78 +1,117 @@
-"""An epoch as map and reduce functions on plain records, for engines that move data themselves (jobs/train_epoch.py).
+"""Map and reduce as functions on plain records, for engines that move data themselves (jobs/, itersel.engines).
 
-    map     address of a shard          → for each range of feature ids: the shard's piece; and its statistics
-    reduce  all shards' pieces of range → the range's best columns, and their names
-    collect what the reducers sent      → the epoch's model
+    map        a task (one line)           → for each range of feature ids: the shard's piece; statistics; its state
+    reduce     all shards' pieces of range → the range's best columns, and their names
+    collect    what the reducers sent      → the epoch's outcome
+    translate  a block of sentences        → their translations
 
 Keys are texts, values are base64 of msgpack, so that records survive any line-based engine. Pieces may arrive in any
-order; a shard that is missing, or came twice because its address was read twice, is an error. For the plans whose
-shards all start from one model: iter_mix_sgd and iter_sel_sgd.
+order; a shard that is missing, or came twice because its task was read twice, is an error.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import msgpack
 import numpy as np
 
-from itersel.epoch import EpochConfig, run_epoch
-from itersel.errors import InputError
+from itersel.config import build
+from itersel.epoch import Progress
+from itersel.errors import ConfigError, InputError
+from itersel.fetch import open_part
 from itersel.language_model import LanguageModel
+from itersel.map_task import MapResult, MapTask, Part, State, run_map_task, select_names
 from itersel.mix import Columns, Selection, in_shard_order, merge, reduce_range
 from itersel.names import NameTable
-from itersel.shard import Shard
+from itersel.plan import plan_of_name
+from itersel.shard import ShardDecoder
+from itersel.train_config import TrainConfig
 from itersel.vectors import Vector, even_bounds, feature_ids
+from itersel.version import __version__
 
-STATISTICS = "statistics"
+SHARD = "shard"
+"""Key of the records that reducers let pass: a shard's statistics and state."""
 Record = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """What an epoch made: the weights, their names by id as far as the shards know them, statistics by shard."""
+class Collected:
+    """What an epoch's job made: kept columns, names of at least those, and by shard statistics and state."""
 
-    weights: Vector
+    columns: Columns
     names: NameTable
     statistics: list[dict[str, Any]]
+    states: list[bytes | None]
 
 
-def parse_address(line: str) -> tuple[int, str]:
-    """Number and path of a line `number TAB path`."""
-    number, tab, path = line.rstrip("\n").partition("\t")
-    if not tab or not number.strip().isdigit() or not path:
-        raise InputError(f"not the address of a shard: {line!r}", hint="Write the shard's number, a tab and its path.")
-    return int(number), path
+def read_configuration(path: str) -> TrainConfig:
+    """The configuration of a run's run.json, made by a driver of this version."""
+    with open(path, encoding="utf-8") as stream:
+        description = json.load(stream)
+    theirs = description["versions"]["itersel"]
+    if theirs != __version__:
+        raise ConfigError(
+            f"the driver is itersel {theirs}, but this worker has {__version__}",
+            hint="Install the driver's version on all workers (docs/engines.md).",
+        )
+    return build(TrainConfig, description["configuration"], path)
+
+
+def task_line(task: MapTask, state: State | None = None) -> str:
+    """A map task as one line of text."""
+    return json.dumps(task.to_json() | {"state": None if state is None else state.to_text()})
+
+
+def parse_task_line(line: str) -> tuple[MapTask, State | None]:
+    """The task of such a line, and the state that it goes on from."""
+    try:
+        values = json.loads(line)
+        text = values["state"]
+        state = None if text is None else State.from_bytes(base64.b64decode(text, validate=True))
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"not a map task: {line[:200]!r}", hint="Write lines as in docs/training.md.") from None
+    return MapTask.from_json(values), state
 
 
 def map_shard(
-    number: int,
-    path: str,
+    line: str,
     start: Vector | None,
     model: LanguageModel | None,
-    config: EpochConfig,
+    config: TrainConfig,
     *,
-    epoch: int = 0,
+    epoch: int,
     reducers: int = 1,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Iterator[Record]:
-    """Train on the shard and cut the result into ranges."""
-    result = run_epoch(Shard(path), start, model, config, number=epoch, progress=progress)
+    """Do the map task of the line and cut its row into ranges. Errors begin with the shard's name."""
+    task, state = parse_task_line(line)
+    own = plan_of_name(config.algorithm).own_weights
+    result = run_map_task(
+        task, start, state, model, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
+    )
+    yield from map_records(task.number, result, reducers)
+
+
+def map_records(number: int, result: MapResult, reducers: int) -> Iterator[Record]:
+    """What a mapper sends: a piece for each reducer, and what the driver needs."""
     bounds = even_bounds(reducers)
-    ends = np.searchsorted(feature_ids(result.names), np.array(bounds[1:-1], dtype=np.uint64)).tolist()
-    cuts = [0, *ends, len(result.names)]
-    for key, piece in enumerate(result.weights.cut(bounds)):
+    ids = feature_ids(result.names)
+    cuts = [0, *np.searchsorted(ids, np.array(bounds[1:-1], dtype=np.uint64)).tolist(), len(ids)]
+    for key, piece in enumerate(result.row.cut(bounds)):
         names = "\n".join(result.names[cuts[key] : cuts[key + 1]])
         yield str(key), _encode({"shard": number, "vector": piece.to_bytes(), "names": names})
-    yield STATISTICS, _encode({"shard": number} | result.statistics | {"seconds": result.seconds})
+    state = None if result.state is None else result.state.to_bytes()
+    yield SHARD, _encode({"shard": number, "statistics": result.statistics, "state": state})
 
 
 def reduce_pieces(key: str, values: Iterable[str], shards: int, selection: Selection) -> Iterator[Record]:
-    """The columns of one range, all ties included; statistics pass through."""
-    if key == STATISTICS:
+    """The columns of one range, all ties included; records of shards pass through."""
+    if key == SHARD:
         yield from ((key, value) for value in values)
         return
     pieces, names = [], set[str]()
@@ -81,37 +120,82 @@ def reduce_pieces(key: str, values: Iterable[str], shards: int, selection: Selec
         pieces.append((piece["shard"], Vector.from_bytes(piece["vector"])))
         names.update(name for name in piece["names"].split("\n") if name)
     columns = reduce_range(in_shard_order(pieces, shards), selection)
-    known = sorted(names)
-    kept = np.isin(feature_ids(known), columns.ids) if known else np.zeros(0, bool)
-    text = "\n".join(name for name, keep in zip(known, kept.tolist(), strict=True) if keep)
-    yield key, _encode({"columns": columns.to_bytes(), "names": text})
+    kept = "\n".join(select_names(sorted(names), columns.ids))
+    yield key, _encode({"columns": columns.to_bytes(), "names": kept})
 
 
 def collect(
     records: Iterable[Record], shards: int, reducers: int, selection: Selection, names: Iterable[str] = ()
-) -> Model:
+) -> Collected:
     """The model from all records of all reducers, in any order. `names` are those of the start weights."""
     parts: dict[str, Columns] = {}
-    known, statistics = set(names), dict[int, dict[str, Any]]()
+    known, found = set(names), dict[int, dict[str, Any]]()
     for key, value in records:
         fields = _decode(value)
-        if key == STATISTICS:
-            statistics[fields["shard"]] = fields
+        if key == SHARD:
+            found[fields["shard"]] = fields
             continue
         if key in parts:
             raise InputError(f"the columns of range {key} came twice")
         parts[key] = Columns.from_bytes(fields["columns"])
         known.update(name for name in fields["names"].split("\n") if name)
     missing = [str(k) for k in range(reducers) if str(k) not in parts]
-    if missing or len(statistics) != shards:
+    if missing or len(found) != shards:
         raise InputError(
-            f"the job's output is not complete: {len(statistics)} of {shards} shards"
+            f"the job's output is not complete: {len(found)} of {shards} shards"
             f" and {reducers - len(missing)} of {reducers} ranges",
             hint="Look for failed tasks in the engine's log, and run the job again.",
         )
     table = NameTable(known)
-    weights = merge(parts.values(), selection, names=table).vector()
-    return Model(weights, table, [statistics[number] for number in sorted(statistics)])
+    columns = merge(parts.values(), selection, names=table)
+    in_order = [found[number] for number in sorted(found)]
+    return Collected(columns, table, [one["statistics"] for one in in_order], [one["state"] for one in in_order])
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive sentences of one shard file to translate."""
+
+    number: int
+    """Of the block, from 0: the order of the output."""
+    part: Part
+
+    def to_line(self) -> str:
+        sentences = self.part.sentences or ()
+        return json.dumps([self.number, self.part.path, f"{self.part.checksum:016x}", sentences[0], len(sentences)])
+
+    @classmethod
+    def from_line(cls, line: str) -> Block:
+        try:
+            number, path, checksum, first, count = json.loads(line)
+            return cls(int(number), Part(str(path), int(checksum, 16), tuple(range(first, first + count))))
+        except (ValueError, TypeError):
+            raise InputError(f"not a block of sentences: {line[:200]!r}") from None
+
+
+class BlockTranslator:
+    """Translates blocks with one model, keeping the last shard open."""
+
+    def __init__(self, weights: Vector, model: LanguageModel | None, config: TrainConfig):
+        self.weights, self.model, self.options = weights, model, config.epoch.decoder
+        self.checksum: int | None = None
+
+    def __call__(self, line: str) -> Record:
+        block = Block.from_line(line)
+        if self.checksum != block.part.checksum:
+            self.decoder = ShardDecoder(open_part(block.part), self.weights, self.model, self.options)
+            self.checksum = block.part.checksum
+        lines = [self.decoder.translate(sentence) for sentence in block.part.sentences or ()]
+        return str(block.number), _encode({"lines": lines})
+
+
+def collect_translations(records: Iterable[Record], blocks: int) -> list[str]:
+    """All lines in order, from the blocks' records in any order."""
+    found = {int(key): _decode(value)["lines"] for key, value in records}
+    missing = [number for number in range(blocks) if number not in found]
+    if missing:
+        raise InputError(f"the translations of {len(missing)} of {blocks} blocks are missing, first {missing[0]}")
+    return [line for number in range(blocks) for line in found[number]]
 
 
 def _encode(fields: dict[str, Any]) -> str:

@@ -174,6 +174,14 @@ def average(vectors: Sequence[Vector]) -> Vector:
     return mix(vectors).vector()
 
 
+def total(vectors: Sequence[Vector]) -> Vector:
+    """The sum of all vectors, taken in their order."""
+    found, _, sums, _ = _kernel.column_sums(
+        np.concatenate([vector.ids for vector in vectors]), np.concatenate([vector.values for vector in vectors]), "l1"
+    )
+    return Vector.of(found, sums)
+
+
 def sgd(epochs: Sequence[Vector]) -> Vector:
     """Algorithm 1: the average of the weights at the end of each epoch."""
     return average(epochs)

@@ -8,17 +8,15 @@ A plan says which weights each shard starts an epoch from and how the shards' re
     iter_sel_sgd  the same, with only the best columns kept
 
 So the first two differ in the number of shards only, and every model is a selection and mean over rows, one a shard:
-`rows` says which vectors a row is the mean of, `reduce_rows` is what a reducer does with its range of feature ids.
+its weights, or, where shards go on from their own, the mean of these over the epochs so far (itersel.map_task).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from itersel.errors import ConfigError
-from itersel.mix import Columns, Selection, average, reduce_range
-from itersel.vectors import Vector
+from itersel.mix import Selection
 
 
 @dataclass(frozen=True)
@@ -37,12 +35,8 @@ class Plan:
         if self.one_shard and shards != 1:
             raise ConfigError(
                 f"{self.name} trains on one shard, but there are {shards}",
-                hint="Put all sentences into one shard, or choose mix_sgd, iter_mix_sgd or iter_sel_sgd.",
+                hint="Set layout.kind=random to make one shard of all files, or choose another algorithm.",
             )
-
-    def rows(self, epoch: int) -> range:
-        """The epochs (from 0) whose vectors a shard's row is the mean of, at the end of the given one."""
-        return range(epoch + 1) if self.own_weights else range(epoch, epoch + 1)
 
     def selection(self, wanted: Selection) -> Selection:
         """The selection to apply: the wanted one, or none if the plan does not select."""
@@ -65,12 +59,3 @@ def plan_of_name(name: str) -> Plan:
     if name not in PLANS:
         raise ConfigError(f"algorithm is {name!r}", hint=f"Choose one of {', '.join(PLANS)}.")
     return PLANS[name]
-
-
-def reduce_rows(rows: Sequence[Sequence[Vector]], selection: Selection, low: int, high: int) -> Columns:
-    """What a reducer makes of its range low ≤ id < high: rows in shard order, each with its epochs' vectors."""
-    means = []
-    for epochs in rows:
-        pieces = [vector.range(low, high) for vector in epochs]
-        means.append(pieces[0] if len(pieces) == 1 else average(pieces))
-    return reduce_range(means, selection, low=low, high=high)

@@ -28,7 +28,11 @@ class Progress:
 
     def advance(self, count: int = 1, note: str = "") -> None:
         """Count finished items; `note` (a metric, a file name) is shown beside the count."""
-        self.done += count
+        self.update(self.done + count, note)
+
+    def update(self, done: int, note: str = "") -> None:
+        """Set the number of finished items."""
+        self.done = done
         self.note = note or self.note
         now = time.monotonic()
         if now - self.shown >= (TERMINAL_INTERVAL if self.terminal else LOG_INTERVAL):

@@ -5,8 +5,10 @@ manifest.json                finished epochs with checksums, scores and the chos
 statistics.jsonl             one line a shard and epoch, and one an epoch
 weights.vec, weights.txt.gz  the chosen epoch's
 epoch-001/weights.vec        the model after the epoch; weights.txt.gz: the same as `name value` lines
-epoch-001/devtest.txt.gz     translations of the devtest shards
-epoch-001/shards/00000.vec   a shard's weights, with .names and .json (statistics) written before it
+epoch-001/norms.vec          its columns' ranking keys and means (itersel.mix.Columns)
+epoch-001/devtest.txt.gz     translations of the devtest shards; in epoch-000 those of the start weights
+epoch-001/shards/00000.vec   a shard's row, as long as it is needed (itersel.engines.file_tasks)
+epoch-001/shards/00000.state sgd, mix_sgd: what the shard goes on from
 """
 
 from __future__ import annotations
@@ -38,8 +40,12 @@ class RunDirectory:
         return self.path / f"epoch-{number + 1:03d}"
 
     def shard(self, epoch: int, shard: int) -> Path:
-        """The vector of a shard."""
+        """The vector of a shard: its row of W."""
         return self.epoch(epoch) / "shards" / f"{shard:05d}.vec"
+
+    def state(self, epoch: int, shard: int) -> Path:
+        """What a shard with weights of its own goes on from after the epoch."""
+        return self.shard(epoch, shard).with_suffix(".state")
 
     @property
     def finished(self) -> int:
@@ -86,7 +92,7 @@ class RunDirectory:
         self._tidy()
 
     def _check(self) -> None:
-        for entry in self.manifest["epochs"]:
+        for entry in [*self.manifest["epochs"], self.manifest.get("start", {"files": {}})]:
             for name, checksum in entry["files"].items():
                 if file_checksum(self.path / name) != checksum:
                     raise InputError(
@@ -101,11 +107,18 @@ class RunDirectory:
             left.unlink(missing_ok=True)
         self.write_statistics([])
 
+    def finish_start(self, files: list[Path], facts: dict[str, Any]) -> None:
+        """Enter the start weights' devtest scores into the manifest."""
+        self.manifest["start"] = facts | {"files": self._checksums(files)}
+        self.write_manifest()
+
     def finish_epoch(self, files: list[Path], facts: dict[str, Any]) -> None:
         """Enter an epoch into the manifest, with the checksums of its files."""
-        sums = {str(path.relative_to(self.path)): file_checksum(path) for path in files}
-        self.manifest["epochs"].append({"epoch": self.finished + 1} | facts | {"files": sums})
+        self.manifest["epochs"].append({"epoch": self.finished + 1} | facts | {"files": self._checksums(files)})
         self.write_manifest()
+
+    def _checksums(self, files: list[Path]) -> dict[str, str]:
+        return {str(path.relative_to(self.path)): file_checksum(path) for path in files}
 
     def write_manifest(self) -> None:
         write_json(self.path / "manifest.json", self.manifest)
@@ -119,12 +132,13 @@ class RunDirectory:
             for line in kept + lines:
                 stream.write((json.dumps(line) + "\n").encode())
 
-    def forget_shards(self, epoch: int) -> None:
-        """Remove the vectors of an epoch's shards, which nothing needs any more."""
+    def forget_shards(self, epoch: int, *, states: bool = True) -> None:
+        """Remove the results of an epoch's shards, which nothing needs any more; with or without their states."""
         folder = self.epoch(epoch) / "shards"
         if folder.is_dir():
             for path in folder.iterdir():
-                path.unlink(missing_ok=True)
+                if states or path.suffix != ".state":
+                    path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # a dying worker of a killed run may just have put something there
                 folder.rmdir()
 

@@ -19,6 +19,7 @@ from itersel.features import GROUPS, Weights, templates
 from itersel.files import atomic_write
 from itersel.grammar import Grammar
 from itersel.language_model import LanguageModel
+from itersel.vectors import Vector
 
 TEMPLATE_BITS = {"id": 1, "ng": 2 | 4, "shape": 8}
 
@@ -119,7 +120,7 @@ class ShardDecoder:
     def __init__(
         self,
         shard: Shard,
-        weights: Weights,
+        weights: Weights | Vector,
         language_model: LanguageModel | None = None,
         options: DecoderOptions | None = None,
     ):
@@ -131,7 +132,10 @@ class ShardDecoder:
             span_limit=options.span_limit,
             pop_limit=options.pop_limit,
         )
-        self.native.set_weights(weights.native)
+        if isinstance(weights, Weights):
+            self.native.set_weights(weights.native)
+        else:
+            self.native.set_dense_weights(weights.values_of(shard.feature_hashes()))
 
     def translate(self, sentence: int) -> str:
         """The best translation of the shard's sentence with that number."""

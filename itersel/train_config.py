@@ -14,9 +14,20 @@ from itersel.errors import ConfigError, InputError
 from itersel.mix import Selection
 from itersel.plan import plan_of_name
 from itersel.shard import Shard
+from itersel.train_layout import TrainLayout
 
-RUNNERS = ("inline", "local")
-RESULT_FREE = ("epochs", "run")
+RUNNERS = {
+    "inline": "local:LocalEngine",
+    "local": "local:LocalEngine",
+    "mrjob-inline": "map_reduce:MapReduceEngine",
+    "mrjob-local": "map_reduce:MapReduceEngine",
+    "hadoop": "hadoop:HadoopEngine",
+    "spark": "spark:SparkEngine",
+    "emr": "emr:EmrEngine",
+    "slurm": "slurm:SlurmEngine",
+}
+"""Engines by name: module and class in itersel.engines."""
+RESULT_FREE = ("epochs", "patience", "run")
 """Keys that a run may be resumed with another value of."""
 PATHS = ("shards", "devtest", "language_model", "start")
 """Keys that enter the identity by content, not by name."""
@@ -27,11 +38,15 @@ class RunConfig:
     """Where the work is done. Has no influence on the result."""
 
     runner: str = "local"
-    """inline: in this process; local: in processes of this machine."""
+    """inline: in this process; local: in processes of this machine; others: docs/engines.md."""
     jobs: int = 1
     """local: number of processes."""
     reducers: int = 1
     """Ranges of feature ids that are mixed one by one."""
+    store: str | None = None
+    """A folder or address that all workers reach, for what they need of the driver's files."""
+    options: tuple[str, ...] = ()
+    """Further options for the engine: of sbatch, or of mrjob's runner."""
 
     def __post_init__(self) -> None:
         if self.runner not in RUNNERS:
@@ -42,7 +57,8 @@ class RunConfig:
 
     @property
     def processes(self) -> int:
-        return self.jobs if self.runner == "local" else 1
+        """Processes that the driver may use on its own machine."""
+        return 1 if self.runner == "inline" else self.jobs
 
 
 @dataclass(frozen=True)
@@ -50,14 +66,18 @@ class TrainConfig:
     """Everything a run needs to know."""
 
     shards: tuple[str, ...] = ()
-    """Shard files or patterns such as shards/*.shard, in shard order; the matches of a pattern are sorted by name."""
+    """Shard files or patterns such as shards/*.itsh, in shard order; the matches of a pattern are sorted by name."""
     devtest: tuple[str, ...] = ()
     """Shards that are translated after every epoch; the epoch of the best corpus BLEU is chosen."""
     language_model: str | None = None
     start: str | None = None
     """Weight file to start from; none: all weights 0."""
+    layout: TrainLayout = field(default_factory=TrainLayout)
+    """How the files' sentences are dealt out into the shards of the algorithm."""
     algorithm: str = "iter_sel_sgd"
     epochs: int = 10
+    patience: int | None = None
+    """Stop when so many epochs in a row brought no better devtest BLEU; none: do all epochs."""
     epoch: EpochConfig = field(default_factory=EpochConfig)
     selection: Selection = field(default_factory=lambda: Selection(top=100_000))
     """Of iter_sel_sgd."""
@@ -67,6 +87,11 @@ class TrainConfig:
         plan_of_name(self.algorithm)
         if not 1 <= self.epochs <= 999:
             raise ConfigError(f"epochs is {self.epochs}", hint="Give a number from 1 to 999.")
+        if self.patience is not None and (self.patience < 1 or not self.devtest):
+            raise ConfigError(
+                f"patience is {self.patience}" + ("" if self.devtest else " without devtest"),
+                hint="Give a number of epochs, at least 1, and shards to score them on.",
+            )
         if self.epoch.decoder.pass_through != "unknown":
             raise ConfigError(
                 "epoch.decoder.pass_through has no effect here", hint="Which words may be copied is up to the shards."

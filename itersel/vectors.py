@@ -75,6 +75,15 @@ class Vector:
         begin, end = _position(self.ids, low), _position(self.ids, high)
         return Vector(self.ids[begin:end], self.values[begin:end])
 
+    def values_of(self, ids: Ids) -> Values:
+        """The values of these features, 0 where there is none."""
+        at = np.searchsorted(self.ids, ids)
+        known = at < len(self.ids)
+        known[known] = self.ids[at[known]] == ids[known]
+        values = np.zeros(len(ids))
+        values[known] = self.values[at[known]]
+        return values
+
     def cut(self, bounds: Sequence[int]) -> list[Vector]:
         """The pieces between neighbouring bounds."""
         return [self.range(low, high) for low, high in pairwise(bounds)]

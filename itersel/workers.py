@@ -24,27 +24,37 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 WINDOW = 16  # items under way or waiting for their turn, for each process
+TICK = 0.2  # seconds between calls of `tick`, at most
 HELD_BACK = {signal.SIGINT, signal.SIGTERM}
 
 
 def ordered_map(
-    function: Callable[[Item], Result], items: Iterable[Item], jobs: int = 1, *, describe: Callable[[Item], str] = repr
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int = 1,
+    *,
+    describe: Callable[[Item], str] = repr,
+    tick: Callable[[], None] | None = None,
 ) -> Generator[Result, None, None]:
     """Yield `function(item)` for each item, in order, computed by `jobs` processes; with one job, in this process.
 
     The first error in the order of the items is raised when its turn comes, so that the results before it are the same
     for any number of jobs. A process that dies is a ResourceError with its signal and `describe(item)`. Closing the
-    generator, or an error, ends the processes at once.
+    generator, or an error, ends the processes at once. While several jobs work, `tick` is called a few times a second.
     """
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}", hint="Give the number of processes, at least 1.")
     if jobs == 1:
         return (function(item) for item in items)
-    return _parallel(function, items, jobs, describe)
+    return _parallel(function, items, jobs, describe, tick)
 
 
 def _parallel(
-    function: Callable[[Item], Result], items: Iterable[Item], jobs: int, describe: Callable[[Item], str]
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int,
+    describe: Callable[[Item], str],
+    tick: Callable[[], None] | None,
 ) -> Generator[Result, None, None]:
     processes: dict[Connection, ForkProcess] = {}
     feeder: _Feeder[Item] | None = None
@@ -56,7 +66,10 @@ def _parallel(
         done: dict[int, tuple[Result | None, Exception | None]] = {}
         turn = 0
         while feeder.count is None or turn < feeder.count:
-            for source in wait(sources):
+            ready = wait(sources, None if tick is None else TICK)
+            if tick is not None:
+                tick()
+            for source in ready:
                 if source is feeder.ended:
                     sources.remove(feeder.ended)
                     continue

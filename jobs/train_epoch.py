@@ -1,13 +1,11 @@
 """One epoch as a map-reduce job: map trains a shard, reduce mixes a range of features (itersel.mapreduce has the code).
 
-Input lines are `number TAB path` with the shards' numbers from 0 and paths that every worker can read. Example:
+Input lines are map tasks as the driver writes them, one a shard (docs/training.md shows how to make them by hand):
 
-    ls -d "$PWD"/shards/*.shard | awk '{print NR - 1 "\\t" $0}' > addresses.tsv
-    python jobs/train_epoch.py -r local addresses.tsv --configuration run/run.json --lm lm.bin --shards 4 \\
+    python jobs/train_epoch.py -r local tasks.jsonl --configuration run/run.json --lm lm.bin --shards 4 \\
         --reducers 2 --epoch 2 --weights run/epoch-001/weights.vec > epoch-002.records
 """
 
-import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -15,12 +13,9 @@ from collections.abc import Iterable, Iterator
 from mrjob.job import MRJob
 from mrjob.protocol import JSONProtocol, RawValueProtocol
 
-from itersel.config import build
-from itersel.errors import ConfigError
 from itersel.language_model import LanguageModel
-from itersel.mapreduce import Record, map_shard, parse_address, reduce_pieces
+from itersel.mapreduce import Record, map_shard, read_configuration, reduce_pieces
 from itersel.plan import plan_of_name
-from itersel.train_config import TrainConfig
 from itersel.vectors import Vector
 
 STATUS_INTERVAL = 30.0
@@ -45,43 +40,31 @@ class TrainEpoch(MRJob):
         if self.options.configuration is None:
             self.arg_parser.error("--configuration is missing: name a run's run.json")
 
-    def read_configuration(self) -> TrainConfig:
-        with open(self.options.configuration, encoding="utf-8") as stream:
-            config = build(TrainConfig, json.load(stream)["configuration"], self.options.configuration)
-        if plan_of_name(config.algorithm).own_weights:
-            raise ConfigError(
-                f"{config.algorithm} does not start all shards from one model",
-                hint="This job is for iter_mix_sgd and iter_sel_sgd.",
-            )
-        return config
-
     def mapper_init(self) -> None:
-        self.config = self.read_configuration()
+        self.config = read_configuration(self.options.configuration)
         self.start = None if self.options.weights is None else Vector.read(self.options.weights, mapped=True)
         self.model = None if self.options.lm is None else LanguageModel(self.options.lm)
         self.told = time.monotonic()
 
     def mapper(self, _: None, line: str) -> Iterator[Record]:
-        number, path = parse_address(line)
-
-        def tell(done: int) -> None:  # engines end tasks that say nothing for long
+        def tell(sums: dict[str, float]) -> None:  # engines end tasks that say nothing for long
             if time.monotonic() - self.told > STATUS_INTERVAL:
                 self.told = time.monotonic()
-                self.set_status(f"shard {number}: {done} sentences")
+                self.set_status(f"{sums['lists']:.0f} sentences")
 
+        options = self.options
         yield from map_shard(
-            number,
-            path,
+            line,
             self.start,
             self.model,
-            self.config.epoch,
-            epoch=self.options.epoch - 1,
-            reducers=self.options.reducers,
+            self.config,
+            epoch=options.epoch - 1,
+            reducers=options.reducers,
             progress=tell,
         )
 
     def reducer_init(self) -> None:
-        config = self.read_configuration()
+        config = read_configuration(self.options.configuration)
         self.selection = plan_of_name(config.algorithm).selection(config.selection)
 
     def reducer(self, key: str, values: Iterable[str]) -> Iterator[Record]:

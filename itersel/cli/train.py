@@ -16,6 +16,7 @@ from itersel.config import assign, build, override, read_yaml
 from itersel.drive import train
 from itersel.plan import PLANS
 from itersel.train_config import RUNNERS, TrainConfig
+from itersel.train_layout import KINDS
 
 SUMMARY = "train weights on shards"
 EXAMPLE = """\
@@ -30,6 +31,8 @@ FLAGS = {
     "start": "start",
     "algorithm": "algorithm",
     "epochs": "epochs",
+    "patience": "patience",
+    "layout": "layout.kind",
     "top": "selection.top",
     "eta": "epoch.learn.eta",
     "metric": "epoch.metric",
@@ -37,6 +40,7 @@ FLAGS = {
     "runner": "run.runner",
     "jobs": "run.jobs",
     "reducers": "run.reducers",
+    "store": "run.store",
 }
 
 
@@ -54,14 +58,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     learning = parser.add_argument_group("learning")
     learning.add_argument("--algorithm", choices=PLANS)
     learning.add_argument("--epochs", type=int, metavar="T")
+    learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
+    learning.add_argument("--layout", choices=KINDS, help="shards: the files, or dealt out at random, anew, by label")
     learning.add_argument("--top", type=int, metavar="K", help="features that survive an epoch")
     learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")
     learning.add_argument("--metric", metavar="NAME")
     learning.add_argument("-k", type=int, metavar="N", help="length of the lists")
     work = parser.add_argument_group("work (no influence on the result)")
-    work.add_argument("--runner", choices=RUNNERS)
+    work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")
     work.add_argument("--jobs", type=int, metavar="N", help="processes")
     work.add_argument("--reducers", type=int, metavar="N", help="ranges of features")
+    work.add_argument("--store", metavar="PLACE", help="folder or address that all workers reach")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,6 +4,7 @@
 #include "bindings.hh"
 #include "checksum.hh"
 #include "decoder.hh"
+#include "error.hh"
 #include "hash.hh"
 #include "shard_builder.hh"
 #include "shard_decoder.hh"
@@ -110,6 +111,12 @@ void bind_shard(py::module_& module) {
            [](ShardDecoder& decoder, const Weights& weights) {
              const StringTable& features = decoder.shard().lexicon().features;
              for (std::uint32_t id = 0; id < features.size(); ++id) decoder.weights[id] = weights.get(features[id]);
+           })
+      .def("set_dense_weights",
+           [](ShardDecoder& decoder, py::array_t<double, py::array::c_style | py::array::forcecast> values) {
+             if (values.ndim() != 1 || static_cast<std::size_t>(values.size()) != decoder.weights.size())
+               throw InputError("", "as many weights are needed as the shard has features");
+             decoder.weights.assign(values.data(), values.data() + values.size());
            })
       .def(
           "translate",

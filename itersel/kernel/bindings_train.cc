@@ -1,5 +1,7 @@
 // Python's view of an epoch: arrays in, arrays, names and statistics out.
 #include <chrono>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,13 +33,13 @@ class Reporter {
  public:
   explicit Reporter(py::object function) : function_(std::move(function)) {}
 
-  void operator()(std::uint32_t done) {
+  void operator()(const LearnStatistics& sums) {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
     py::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (!function_.is_none()) function_(done);
+    if (!function_.is_none()) function_(statistics_dict(sums, 0));
   }
 
  private:
@@ -56,14 +58,17 @@ py::dict seconds_of(const StageSeconds& s) {
 }
 
 py::tuple epoch(std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> model, const EpochOptions& options,
-                const Array<std::uint64_t>& hashes, const Array<double>& values, py::object progress) {
+                const std::optional<std::vector<std::uint32_t>>& chosen, const Array<std::uint64_t>& hashes,
+                const Array<double>& values, py::object progress) {
   const HashedWeights start{vector_of(hashes), vector_of(values)};
+  std::vector<std::uint32_t> sentences = chosen.value_or(std::vector<std::uint32_t>(shard->size()));
+  if (!chosen) std::iota(sentences.begin(), sentences.end(), 0u);
   Reporter reporter(std::move(progress));
   EpochResult result;
   std::string names;
   {
     py::gil_scoped_release release;
-    result = run_epoch(shard, model, options, start, [&](std::uint32_t done) { reporter(done); });
+    result = run_epoch(shard, model, options, sentences, start, [&](const LearnStatistics& sums) { reporter(sums); });
     for (const std::uint32_t feature : result.features) (names += shard->lexicon().features[feature]) += '\n';
   }
   return py::make_tuple(array_of(result.weights.hashes), array_of(result.weights.values), py::bytes(names),
@@ -78,7 +83,7 @@ void bind_train(py::module_& module) {
       .def(py::init([](std::uint32_t span_limit, std::uint32_t pop_limit, std::uint32_t k, bool unique,
                        const std::string& metric, int order, const LearnOptions& learn,
                        const std::vector<std::string>& leave_out, bool shuffle, std::uint64_t seed,
-                       std::uint64_t number) {
+                       std::uint64_t number, std::uint64_t lists_before) {
              return EpochOptions{{span_limit, pop_limit},
                                  k,
                                  unique,
@@ -88,12 +93,13 @@ void bind_train(py::module_& module) {
                                  leave_out,
                                  shuffle,
                                  seed,
-                                 number};
+                                 number,
+                                 lists_before};
            }),
            py::kw_only(), arg("span_limit"), arg("pop_limit"), arg("k"), arg("unique"), arg("metric"), arg("order"),
-           arg("learn"), arg("leave_out"), arg("shuffle"), arg("seed"), arg("number"));
-  module.def("run_epoch", &epoch, arg("shard"), arg("language_model").none(true), arg("options"), arg("hashes"),
-             arg("values"), arg("progress") = py::none());
+           arg("learn"), arg("leave_out"), arg("shuffle"), arg("seed"), arg("number"), arg("lists_before"));
+  module.def("run_epoch", &epoch, arg("shard"), arg("language_model").none(true), arg("options"),
+             arg("sentences").none(true), arg("hashes"), arg("values"), arg("progress") = py::none());
   module.def("epoch_order", &epoch_order, arg("sentences"), arg("options"));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "error.hh"
 #include "hash.hh"
@@ -90,26 +91,31 @@ class FeatureMap {
   std::vector<Entry> entries_;
 };
 
-std::vector<std::uint32_t> left_out(const Shard& shard, const EpochOptions& options, const HashedWeights& start) {
+// Marks the features that the model shall not have; one of them with a start weight is a contradiction.
+std::vector<char> left_out(const Shard& shard, const EpochOptions& options, const std::vector<double>& start) {
   const StringTable& features = shard.lexicon().features;
-  std::vector<std::uint32_t> ids;
-  for (const std::string& name : options.leave_out) {
-    const auto known = std::lower_bound(start.hashes.begin(), start.hashes.end(), feature_hash(name));
-    if (known != start.hashes.end() && *known == feature_hash(name))
-      throw InputError("", "the feature '" + name + "' is to be left out, but there is a start weight for it");
-    for (std::uint32_t id = 0; id < features.size(); ++id)
-      if (features[id] == name) ids.push_back(id);
+  std::vector<char> marks;
+  if (options.leave_out.empty()) return marks;
+  marks.resize(features.size());
+  for (std::uint32_t id = 0; id < features.size(); ++id) {
+    const std::string_view name = features[id];
+    for (const std::string_view wanted : options.leave_out) {
+      const std::size_t stem = wanted.size() - (wanted.back() == '*');
+      if (name.substr(0, stem) != wanted.substr(0, stem) || (stem == wanted.size() && name.size() != stem)) continue;
+      if (start[id] != 0)
+        throw InputError(
+            "", "the feature '" + std::string(name) + "' is to be left out, but there is a start weight for it");
+      marks[id] = 1;
+    }
   }
-  return ids;
+  return marks;
 }
 
-void drop_features(const std::vector<std::uint32_t>& ids, KBestList& list) {
-  if (ids.empty()) return;
+void drop_features(const std::vector<char>& marks, KBestList& list) {
+  if (marks.empty()) return;
   for (Hypothesis& hypothesis : list) {
     auto& features = hypothesis.features;
-    const auto dropped = [&](const FeatureValue& x) {
-      return std::find(ids.begin(), ids.end(), x.feature) != ids.end();
-    };
+    const auto dropped = [&](const FeatureValue& x) { return marks[x.feature] != 0; };
     features.erase(std::remove_if(features.begin(), features.end(), dropped), features.end());
   }
 }
@@ -127,17 +133,23 @@ std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptio
 }
 
 EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
-                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress) {
+                      const EpochOptions& options, const std::vector<std::uint32_t>& sentences,
+                      const HashedWeights& start, const EpochProgress& progress) {
   check_start(start);
   if (shard->size() == 0) throw InputError("", "the shard has no sentences");
+  if (sentences.empty()) throw InputError("", "there are no sentences to learn from");
+  for (const std::uint32_t sentence : sentences)
+    if (sentence >= shard->size())
+      throw InputError(
+          "", "there is no sentence " + std::to_string(sentence) + ": the shard has " + std::to_string(shard->size()));
   if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
   const FeatureMap map(*shard);
-  const std::vector<std::uint32_t> unseen = left_out(*shard, options, start);
   const StringTable& words = shard->lexicon().words;
 
   ShardDecoder decoder(shard, model, options.search);
   map.spread(start, decoder.weights);
-  Learner learner(&decoder.weights, options.learn, options.number * shard->size());
+  const std::vector<char> unseen = left_out(*shard, options, decoder.weights);
+  Learner learner(&decoder.weights, options.learn, options.lists_before);
   PairOptions pair_options = options.learn.pairs;
   pair_options.seed = random_bits(pair_options.seed, options.number);
 
@@ -145,8 +157,8 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const 
   StageSeconds& seconds = result.seconds;
   KBestList list;
   std::vector<Pair> pairs;
-  std::uint32_t done = 0;
-  for (const std::uint32_t sentence : epoch_order(shard->size(), options)) {
+  for (const std::uint32_t place : epoch_order(static_cast<std::uint32_t>(sentences.size()), options)) {
+    const std::uint32_t sentence = sentences[place];
     const auto fail = [&](const std::string& message) {
       throw InputError("", "sentence " + std::string(shard->id(sentence)) + ": " + message);
     };
@@ -170,7 +182,7 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const 
       if (!std::isfinite(decoder.weights[feature]))
         fail("the weight of " + map.quoted(feature) + " became infinite; use a smaller learning rate");
     watch.lap(seconds.update);
-    if (progress) progress(++done);
+    if (progress) progress(learner.statistics());
   }
   map.collect(start, decoder.weights, result);
   result.statistics = learner.statistics();

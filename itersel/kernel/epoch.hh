@@ -25,13 +25,14 @@ struct EpochOptions {
   Metric metric = Metric::kFixedStupidBleu;
   int order = 4;  // longest n-gram of the metric
   LearnOptions learn;
-  // Features that the model does not have: the learner never sees them, and their weight is 0.
+  // Features that the model does not have: the learner never sees them, and their weight is 0. A name that ends with *
+  // stands for all that begin so.
   std::vector<std::string> leave_out;
-  // A seeded order instead of the shard's; the epoch's number (from 0) chooses the order and the sampled pairs, and
-  // continues a learning-rate schedule.
+  // A seeded order instead of the given one; the epoch's number (from 0) chooses the order and the sampled pairs.
   bool shuffle = false;
   std::uint64_t seed = 0;
   std::uint64_t number = 0;
+  std::uint64_t lists_before = 0;  // lists learned from before this call: continues a learning-rate schedule
 };
 
 // Hashes strictly ascending, values finite.
@@ -52,15 +53,17 @@ struct EpochResult {
   StageSeconds seconds;
 };
 
-// Called after every sentence with the number done.
-using EpochProgress = std::function<void(std::uint32_t)>;
+// Called after every sentence with the sums so far.
+using EpochProgress = std::function<void(const LearnStatistics&)>;
 
-// Anything that is not finite, a sentence without reference and an empty shard are InputErrors. Neither the model nor
-// the callback may be changed meanwhile; the model may be null.
+// Learns from the sentences with the given numbers. Anything that is not finite, a sentence without reference and an
+// empty list of sentences are InputErrors. Neither the model nor the callback may be changed meanwhile; the model may
+// be null.
 EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
-                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress = {});
+                      const EpochOptions& options, const std::vector<std::uint32_t>& sentences,
+                      const HashedWeights& start, const EpochProgress& progress = {});
 
-// The order in which an epoch takes a shard's sentences.
+// The order in which an epoch takes that many sentences, by their place in the given list.
 std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptions& options);
 
 }  // namespace itersel

@@ -1,88 +1,107 @@
-"""The epoch's job on mrjob's runners: the same bytes as the driver's own."""
+"""An epoch as a job on mrjob's own runners: by hand and from the driver, the same bytes as the driver's own engine."""
 
 import json
 import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from engine_cases import ALGORITHMS, assert_same_run, small_data
 from itersel.drive import train
-from itersel.epoch import EpochConfig
-from itersel.errors import InputError
+from itersel.errors import InputError, UserError
 from itersel.features import Weights
-from itersel.learn import LearnConfig
-from itersel.mapreduce import collect, map_shard, parse_address, reduce_pieces
+from itersel.map_task import MapTask, Part
+from itersel.mapreduce import (
+    Block,
+    collect,
+    collect_translations,
+    map_shard,
+    parse_task_line,
+    reduce_pieces,
+    task_line,
+)
 from itersel.mix import Selection
-from itersel.shard import ShardWriter
-from itersel.train_config import TrainConfig
+from itersel.shard import Shard
+from itersel.train_config import RunConfig
+from itersel.train_layout import TrainLayout
 from itersel.vectors import Vector
 
 ROOT = Path(__file__).resolve().parents[2]
-WORDS = {"das": ["the", "that"], "haus": ["house", "home"], "ist": ["is", "was"], "klein": ["small", "little"]}
-GRAMMAR = "".join(f"[X] ||| {s} ||| {t} ||| p={k}\n" for s, targets in WORDS.items() for k, t in enumerate(targets))
 
 
-@pytest.fixture(scope="module", params=["iter_mix_sgd", "iter_sel_sgd"])
-def run(request, tmp_path_factory):
-    """A run of two epochs by the driver, with its three shards."""
-    folder, draw = tmp_path_factory.mktemp("run"), random.Random(2)
-    shards = []
-    for number in range(3):
-        writer = ShardWriter(groups=("id", "ng"))
-        for _ in range(5 + number):
-            words = draw.choices(list(WORDS), k=4)
-            writer.add(" ".join(words), [" ".join(draw.choice(WORDS[w]) for w in words)], GRAMMAR.encode())
-        shards.append(str(folder / f"{number}.shard"))
-        writer.write(shards[-1])
-    Weights({"p": -0.01, "elsewhere": 0.5}).write(folder / "start.txt")
-    config = TrainConfig(
-        tuple(shards),
-        start=str(folder / "start.txt"),
-        algorithm=request.param,
-        epochs=2,
-        epoch=EpochConfig(k=20, learn=LearnConfig(eta=0.01)),
-        selection=Selection(top=9),
-    )
-    train(config, folder / "run", warn=lambda text: None)
-    (folder / "addresses.tsv").write_text("".join(f"{number}\t{path}\n" for number, path in enumerate(shards)))
-    return folder, config
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return small_data(tmp_path_factory.mktemp("data"))
 
 
-def selection_of(config):
-    return config.selection if config.algorithm == "iter_sel_sgd" else Selection()
+@pytest.fixture(scope="module")
+def inline(data, tmp_path_factory):
+    """Runs by the driver's own engine, by algorithm and layout."""
+    made = {}
+
+    def run(algorithm, layout=None):
+        if (algorithm, layout) not in made:
+            folder = tmp_path_factory.mktemp("inline") / "run"
+            chosen = layout or (TrainLayout("random") if algorithm == "sgd" else TrainLayout())
+            config = replace(data, algorithm=algorithm, layout=chosen)
+            train(config, folder, warn=lambda text: None)
+            made[algorithm, layout] = config, folder
+        return made[algorithm, layout]
+
+    return run
 
 
-@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("reducers", [1, 3])
-def test_same_bytes_as_the_driver(run, runner, reducers):
-    folder, config = run
-    for epoch in (1, 2):
-        start = folder / "run" / ("start.vec" if epoch == 1 else "epoch-001/weights.vec")
-        known = folder / ("start.txt" if epoch == 1 else "run/epoch-001/weights.txt.gz")
-        job = [sys.executable, ROOT / "jobs" / "train_epoch.py", "-r", runner, "--no-conf", folder / "addresses.tsv"]
-        job += ["--configuration", folder / "run" / "run.json", "--weights", start, "--epoch", str(epoch)]
-        job += ["--shards", "3", "--reducers", str(reducers)]
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        done = subprocess.run(job, capture_output=True, env=environment, text=True)
-        assert done.returncode == 0, done.stderr
-        records = [tuple(map(json.loads, line.split("\t"))) for line in done.stdout.splitlines()]
-        random.Random(epoch).shuffle(records)
-        model = collect(records, 3, reducers, selection_of(config), names=Weights.read(known))
-        expected = (folder / "run" / f"epoch-00{epoch}" / "weights.vec").read_bytes()
-        assert model.weights.to_bytes() == expected
-        assert dict(zip(model.names(model.weights.ids), model.weights.values.tolist(), strict=True)) == dict(
-            Weights.read(folder / "run" / f"epoch-00{epoch}" / "weights.txt.gz")
-        )
-        assert [line["lists"] for line in model.statistics] == [5, 6, 7]
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_driver_on_mrjob_inline(tmp_path, inline, algorithm, reducers):
+    config, expected = inline(algorithm)
+    train(replace(config, run=RunConfig("mrjob-inline", reducers=reducers)), tmp_path / "run", warn=lambda text: None)
+    assert_same_run(expected, tmp_path / "run")
 
 
-def test_missing_and_doubled_shards_are_noticed(run):
-    folder, config = run
-    start = Vector.read(folder / "run" / "start.vec")
-    mapped = [list(map_shard(k, config.shards[k], start, None, config.epoch)) for k in (0, 1, 2)]
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["mix_sgd", "iter_sel_sgd"])
+def test_driver_on_mrjob_local(tmp_path, inline, algorithm):
+    config, expected = inline(algorithm, TrainLayout("reshard", shards=3))
+    train(replace(config, run=RunConfig("mrjob-local", reducers=3)), tmp_path / "run", warn=lambda text: None)
+    assert_same_run(expected, tmp_path / "run")
+
+
+def test_engines_can_change_within_a_run(tmp_path, inline):
+    config, expected = inline("mix_sgd")
+    for epochs, runner in ((1, "mrjob-inline"), (2, "inline"), (3, "mrjob-inline")):
+        train(replace(config, epochs=epochs, run=RunConfig(runner)), tmp_path / "run", warn=lambda text: None)
+    assert_same_run(expected, tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_job_by_hand(tmp_path, inline):
+    """The documented command line, its records shuffled."""
+    config, folder = inline("iter_sel_sgd")
+    tasks = config.layout.tasks([Shard(path) for path in config.shards], 1)
+    (tmp_path / "tasks.jsonl").write_text("".join(task_line(task) + "\n" for task in tasks))
+    job = [sys.executable, ROOT / "jobs" / "train_epoch.py", "-r", "local", "--no-conf", tmp_path / "tasks.jsonl"]
+    job += ["--configuration", folder / "run.json", "--weights", folder / "epoch-001" / "weights.vec"]
+    job += ["--epoch", "2", "--shards", "4", "--reducers", "2"]
+    done = subprocess.run(job, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True)
+    assert done.returncode == 0, done.stderr
+    records = [tuple(map(json.loads, line.split("\t"))) for line in done.stdout.splitlines()]
+    random.Random(1).shuffle(records)
+    known = Weights.read(folder / "epoch-001" / "weights.txt.gz")
+    made = collect(records, 4, 2, config.selection, names=known)
+    assert made.columns.to_bytes() == (folder / "epoch-002" / "norms.vec").read_bytes()
+    assert [line["lists"] for line in made.statistics] == [7, 30, 12, 21]
+
+
+def test_missing_and_doubled_shards_are_noticed(inline):
+    config, folder = inline("iter_mix_sgd")
+    start = Vector.read(folder / "start.vec")
+    lines = [task_line(task) for task in config.layout.tasks([Shard(path) for path in config.shards], 0)]
+    mapped = [list(map_shard(line, start, None, config, epoch=0)) for line in lines[:3]]
     pieces = [records[0][1] for records in mapped]
     with pytest.raises(InputError, match="weights of 1 of 3 shards are missing: 2"):
         list(reduce_pieces("0", pieces[:2], 3, Selection()))
@@ -93,17 +112,49 @@ def test_missing_and_doubled_shards_are_noticed(run):
         collect(reduced, 3, 2, Selection())
     with pytest.raises(InputError, match="damaged"):
         collect([("0", "?")], 3, 1, Selection())
-    with pytest.raises(InputError, match="not the address"):
-        parse_address("shard.0")
+    with pytest.raises(InputError, match="blocks are missing, first 0"):
+        collect_translations([], 2)
 
 
-def test_other_plans_are_refused(run, tmp_path):
-    folder, _ = run
-    values = json.loads((folder / "run" / "run.json").read_text())
-    values["configuration"]["algorithm"] = "mix_sgd"
+def test_task_lines(inline):
+    config, _ = inline("mix_sgd", TrainLayout("tasks"))
+    for task in config.layout.tasks([Shard(path) for path in config.shards], 0):
+        assert parse_task_line(task_line(task)) == (task, None)
+    for line in ("shard.0", "{}", '{"state": "?"}', '{"state": null, "number": 1}'):
+        with pytest.raises(InputError, match="not a map task"):
+            parse_task_line(line)
+    with pytest.raises(InputError, match="not a block"):
+        Block.from_line("[1, 2]")
+
+
+def test_another_shard_under_the_same_name_is_refused(inline):
+    config, _ = inline("iter_mix_sgd")
+    task = MapTask(0, (Part(config.shards[0], 1),), 7)
+    with pytest.raises(InputError, match=r"0\.itsh: another shard than the driver's"):
+        list(map_shard(task_line(task), None, None, config, epoch=0))
+
+
+@pytest.mark.slow
+def test_worker_of_another_version_is_refused(tmp_path, inline):
+    _, folder = inline("iter_sel_sgd")
+    values = json.loads((folder / "run.json").read_text())
+    values["versions"]["itersel"] = "0.0.1"
     (tmp_path / "run.json").write_text(json.dumps(values))
-    job = [sys.executable, ROOT / "jobs" / "train_epoch.py", "-r", "inline", "--no-conf", folder / "addresses.tsv"]
-    job += ["--configuration", tmp_path / "run.json", "--shards", "3"]
+    (tmp_path / "tasks.jsonl").write_text("{}\n")
+    job = [sys.executable, ROOT / "jobs" / "train_epoch.py", "-r", "inline", "--no-conf", tmp_path / "tasks.jsonl"]
+    job += ["--configuration", tmp_path / "run.json", "--shards", "1"]
     done = subprocess.run(job, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True)
     assert done.returncode != 0
-    assert "This job is for iter_mix_sgd and iter_sel_sgd" in done.stderr
+    assert "the driver is itersel 0.0.1, but this worker has" in done.stderr
+
+
+def test_failure_names_the_shard(tmp_path, data):
+    broken = tmp_path / "broken.itsh"
+    content = bytearray(Path(data.shards[1]).read_bytes())
+    broken.write_bytes(content)
+    config = replace(data, shards=(data.shards[0], str(broken)), run=RunConfig("mrjob-inline"))
+    train(replace(config, epochs=1), tmp_path / "run", warn=lambda text: None)
+    content[len(content) // 2] ^= 1
+    broken.write_bytes(content)
+    with pytest.raises(UserError, match=r"broken\.itsh"):
+        train(config, tmp_path / "run", warn=lambda text: None)

@@ -1,0 +1,22 @@
+"""Engines: where an epoch's map and reduce tasks run. All give the same bytes; the driver cannot tell them apart.
+
+One module an engine, imported only when it is used, since most need software of their own.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from itersel.engines.base import Engine, EpochOutcome, EpochWork, TranslateWork
+from itersel.run_directory import RunDirectory
+from itersel.train_config import RUNNERS, TrainConfig
+
+__all__ = ["Engine", "EpochOutcome", "EpochWork", "TranslateWork", "open_engine"]
+
+
+def open_engine(config: TrainConfig, directory: RunDirectory) -> Engine:
+    """The engine that `run.runner` names. Close it in the end, whatever happens."""
+    module, name = RUNNERS[config.run.runner].split(":")
+    made = getattr(importlib.import_module(f"itersel.engines.{module}"), name)(config, directory)
+    assert isinstance(made, Engine)
+    return made

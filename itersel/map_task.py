@@ -1,0 +1,209 @@
+"""A map task: one shard, one epoch, from its start weights to the row it adds to W.
+
+A shard is a list of parts, each some sentences of one compiled file, so that sentences can be dealt out anew without
+compiling anything again (itersel.train_layout). The parts are learned from one after the other. Shards that go on from
+their own weights (sgd, mix_sgd) carry a state from epoch to epoch; their row is the mean over the epochs so far.
+
+A task is a pure function of what it is given: engines may run it anywhere, twice, and in any order.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgpack
+import numpy as np
+
+from itersel.epoch import EpochConfig, EpochResult, Progress, run_epoch
+from itersel.errors import InputError
+from itersel.language_model import LanguageModel
+from itersel.mix import total
+from itersel.shard import Shard
+from itersel.vectors import Vector, feature_ids
+
+Opener = Callable[["Part"], Shard]
+COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric")
+"""What progress is told of."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Sentences of one shard file, in the order they are learned from."""
+
+    path: str
+    """A path, or an address that a worker can fetch (itersel.fetch)."""
+    checksum: int
+    """The shard's own, so that a worker notices another file of the same name."""
+    sentences: tuple[int, ...] | None = None
+    """None: all."""
+
+    def open(self) -> Shard:
+        """The shard, if it is the one that is meant."""
+        shard = Shard(self.path)
+        check_shard(shard, self)
+        return shard
+
+
+@dataclass(frozen=True)
+class MapTask:
+    """What one mapper has to do."""
+
+    number: int
+    """The shard's, from 0: the row of W."""
+    parts: tuple[Part, ...]
+    size: int
+    """Number of sentences."""
+    label: str = ""
+    """The task label that all sentences share, where shards are made by label."""
+
+    def to_json(self) -> dict[str, Any]:
+        parts = [[part.path, f"{part.checksum:016x}", part.sentences] for part in self.parts]
+        return {"number": self.number, "size": self.size, "label": self.label, "parts": parts}
+
+    @classmethod
+    def from_json(cls, values: Any) -> MapTask:
+        """Reads what `to_json` made; InputError for anything else."""
+        try:
+            parts = tuple(
+                Part(str(path), int(checksum, 16), None if numbers is None else tuple(map(int, numbers)))
+                for path, checksum, numbers in values["parts"]
+            )
+            return cls(int(values["number"]), parts, int(values["size"]), str(values["label"]))
+        except (KeyError, TypeError, ValueError):
+            raise InputError(f"not a map task: {str(values)[:200]}") from None
+
+    @property
+    def name(self) -> str:
+        """For people: the shard's number and file."""
+        files = self.parts[0].path if len(self.parts) == 1 else f"{len(self.parts)} files"
+        return f"shard {self.number} ({f'{self.label}, ' if self.label else ''}{files})"
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a shard that goes on from its own weights carries: these, and the sum of its weights over the epochs."""
+
+    weights: Vector
+    sums: Vector
+    names: list[str]
+    """Of the shard's features among the sums."""
+
+    def to_bytes(self) -> bytes:
+        fields = {"weights": self.weights.to_bytes(), "sums": self.sums.to_bytes(), "names": "\n".join(self.names)}
+        return msgpack.packb(fields)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, source: str | os.PathLike[str] | None = None) -> State:
+        try:
+            fields = msgpack.unpackb(data)
+            names = [name for name in fields["names"].split("\n") if name]
+            return cls(Vector.from_bytes(fields["weights"]), Vector.from_bytes(fields["sums"]), names)
+        except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
+            raise InputError(f"damaged state of a shard: {error}", where=source, hint="Start again.") from None
+
+    def to_text(self) -> str:
+        return base64.b64encode(self.to_bytes()).decode()
+
+
+@dataclass(frozen=True, eq=False)
+class MapResult:
+    """What a mapper hands over."""
+
+    row: Vector
+    names: list[str]
+    """Of the shard's features among the row's, in the order of their ids."""
+    statistics: dict[str, Any] = field(default_factory=dict)
+    """Sums over the sentences, and `seconds` of processor time by stage."""
+    state: State | None = None
+
+
+def run_map_task(
+    task: MapTask,
+    start: Vector | None,
+    state: State | None,
+    model: LanguageModel | None,
+    config: EpochConfig,
+    *,
+    epoch: int,
+    own_weights: bool,
+    opener: Opener = Part.open,
+    progress: Progress | None = None,
+) -> MapResult:
+    """Train on the shard once. `start` are the epoch's start weights, `state` those of a shard that has its own."""
+    begin = start if state is None else state.weights
+    result = _learn(task, begin, model, config, epoch, opener, progress)
+    statistics = result.statistics | {"seconds": result.seconds}
+    if not own_weights:
+        return MapResult(result.weights, result.names, statistics)
+    sums = result.weights if state is None else total([state.sums, result.weights])
+    names = _by_id(set(result.names) | set(() if state is None else state.names), sums)
+    row = Vector.of(sums.ids, sums.values / (epoch + 1))
+    return MapResult(row, names, statistics, State(result.weights, sums, names))
+
+
+def check_shard(shard: Shard, part: Part) -> None:
+    if shard.checksum != part.checksum:
+        raise InputError(
+            f"another shard than the driver's: checksum {shard.checksum:016x} instead of {part.checksum:016x}",
+            where=part.path,
+            hint="Let all machines see the same file, or give it another name.",
+        )
+
+
+def _learn(
+    task: MapTask,
+    start: Vector | None,
+    model: LanguageModel | None,
+    config: EpochConfig,
+    epoch: int,
+    opener: Opener,
+    progress: Progress | None,
+) -> EpochResult:
+    weights, names = start, set[str]()
+    statistics, seconds = dict[str, float](), dict[str, float]()
+
+    def tell(part: dict[str, float]) -> None:
+        if progress is not None:
+            progress({key: statistics.get(key, 0) + part[key] for key in COUNTS})
+
+    for part in task.parts:
+        result = run_epoch(
+            opener(part),
+            weights,
+            model,
+            config,
+            number=epoch,
+            sentences=part.sentences,
+            lists_before=epoch * task.size + int(statistics.get("lists", 0)),
+            progress=tell,
+        )
+        weights = result.weights
+        names.update(result.names)
+        for sums, more in ((statistics, result.statistics), (seconds, result.seconds)):
+            for key, value in more.items():
+                sums[key] = sums.get(key, 0) + value
+    assert weights is not None
+    statistics["nonzero"] = len(weights)
+    known = result.names if len(task.parts) == 1 else _by_id(names, weights)
+    return EpochResult(weights, known, statistics, seconds)
+
+
+def _by_id(names: set[str], vector: Vector) -> list[str]:
+    """The names of the vector's features, in the order of their ids."""
+    return select_names(sorted(names), vector.ids)
+
+
+def select_names(names: Sequence[str], ids: np.ndarray) -> list[str]:
+    """Those of the names whose ids are among the given (ascending) ones, in the order of their ids."""
+    if not names:
+        return []
+    mine = feature_ids(list(names))
+    order = np.argsort(mine, kind="stable")
+    at = np.searchsorted(ids, mine[order])
+    known = at < len(ids)
+    known[known] = ids[at[known]] == mine[order][known]
+    return [names[k] for k in order[known].tolist()]

@@ -1,0 +1,95 @@
+"""What every engine's tests share: data, the inline engine's run to compare with, and the comparison."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from itersel.drive import train
+from itersel.epoch import EpochConfig
+from itersel.features import Weights
+from itersel.learn import LearnConfig
+from itersel.mix import Selection
+from itersel.shard import ShardWriter
+from itersel.train_config import RunConfig, TrainConfig
+
+ALGORITHMS = ("sgd", "mix_sgd", "iter_mix_sgd", "iter_sel_sgd")
+WORDS = {
+    "das": ["the", "that"],
+    "haus": ["house", "home"],
+    "ist": ["is", "was"],
+    "klein": ["small", "little"],
+    "ein": ["a", "one"],
+    "hund": ["dog", "hound"],
+}
+GRAMMAR = "".join(
+    [f"[X] ||| {source} ||| {target} ||| p={k}\n" for source, each in WORDS.items() for k, target in enumerate(each)]
+    + [f"[X] ||| [X,1] {source} ||| {targets[0]} [X,1] ||| q=1\n" for source, targets in WORDS.items()]
+).encode()
+
+
+def write_shard(path: Path, sentences: int, seed: int, task: str = "") -> str:
+    """A small shard of random sentences."""
+    draw, writer = random.Random(seed), ShardWriter(groups=("id", "ng", "shape"))
+    for number in range(sentences):
+        words = draw.choices(list(WORDS), k=draw.randint(3, 8))
+        target = " ".join(draw.choice(WORDS[word]) for word in words)
+        writer.add(" ".join(words), [target], GRAMMAR, id=f"{path.stem}.{number}", task=task and f"{task}{number % 3}")
+    writer.write(path)
+    return str(path)
+
+
+def small_data(folder: Path) -> TrainConfig:
+    """Four shards of different sizes, devtest and start weights; three epochs."""
+    shards = [write_shard(folder / f"{k}.itsh", size, k, "task") for k, size in enumerate((7, 30, 12, 21))]
+    Weights({"p": -0.01, "elsewhere": 0.5}).write(folder / "start.txt")
+    return TrainConfig(
+        tuple(shards),
+        devtest=(write_shard(folder / "dev.itsh", 10, 9),),
+        start=str(folder / "start.txt"),
+        epochs=3,
+        epoch=EpochConfig(k=20, learn=LearnConfig(eta=0.01)),
+        selection=Selection(top=15),
+        run=RunConfig("inline", reducers=2),
+    )
+
+
+def run(config: TrainConfig, folder: Path) -> dict[str, bytes]:
+    """Train, and give the bytes of all files that must not depend on the engine."""
+    train(config, folder, warn=lambda text: None)
+    return content(folder)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files but those that tell of this run's machines and times."""
+    free = {"run.json", "statistics.jsonl"}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith(".") and path.name not in free
+    }
+
+
+def statistics(folder: Path) -> list[dict]:
+    """The run's statistics without times."""
+    lines = [json.loads(line) for line in (folder / "statistics.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
+
+
+def assert_same_run(one: Path, other: Path) -> None:
+    """Two finished runs have the same bytes and statistics."""
+    expected, found = content(one), content(other)
+    assert sorted(found) == sorted(expected)
+    assert [name for name in expected if found[name] != expected[name]] == []
+    assert statistics(one) == statistics(other)
+
+
+def unavailable(reason: str) -> None:
+    """Skip where an engine cannot be installed; where all tests must run (CI=true), fail."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{reason} (and CI=true, so this is not skipped)")
+    pytest.skip(reason)
