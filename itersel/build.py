@@ -7,11 +7,11 @@ index), `shards/NAME/` for the training set and every other set, `stages/` (reco
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from itersel import events
 from itersel.align import AlignedPair, AlignerConfig, eflomal_links, eflomal_version, symmetrize
 from itersel.build_config import TRAIN, BuildConfig, SetSection
 from itersel.compile import Corpus, IndexGrammars, ShardCompiler
@@ -213,7 +213,7 @@ def _align(config: BuildConfig) -> Stage:
             else:
                 directed = stack.enter_context(eflomal_links(bitext, aligner))
                 if not directed.deterministic:
-                    print("align: warning: this eflomal cannot be seeded; a second run will differ", file=sys.stderr)
+                    events.warn("align: this eflomal cannot be seeded; a second run will differ")
                 pairs = symmetrize(bitext, directed.forward, directed.reverse, section.method)
             links = 0
             for pair in pairs:
@@ -257,7 +257,7 @@ def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
         with atomic_write(output) as stream:
             model = estimate(track(lines(), name), settings, source=texts[0], without=without)
             for reason in model.fallbacks:
-                print(f"{name}: warning: {reason}; using 0.5, 1 and 1.5", file=sys.stderr)
+                events.warn(f"{name}: {reason}; using 0.5, 1 and 1.5")
             write_arpa(model, stream)
         return f"order {section.order}, {sum(map(len, model.tables)):,} n-grams of {model.tokens:,} words"
 
@@ -299,15 +299,16 @@ def _shard(
             {"sentences": [sentences], "references": targets, "tasks": [] if tasks is None else [tasks]}
         )
         made = count = count_rules = 0
-        with Progress(f"shard.{name}", len(corpus)) as progress:
+        total = sum(len(one.sentences) for one in layout.assign(len(corpus), corpus.tasks))
+        with Progress(f"shard.{name}", total) as progress:
             for outcome in write_shards(compiler, layout, folder, jobs=config.jobs, inputs=described):
                 if outcome.trouble is not None:
-                    print(f"shard.{name}: {folder / outcome.record.name}: {outcome.trouble}", file=sys.stderr)
+                    events.warn(f"shard.{name}: {folder / outcome.record.name}: {outcome.trouble}; it was made again")
                 made, count = made + outcome.made, count + 1
                 count_rules += outcome.record.rules
                 progress.advance(len(outcome.record.sentences), note=f"{count:,} shards")
         kept = f", {count - made:,} kept" if made < count else ""
-        return f"{len(corpus):,} sentences in {count:,} shards, {count_rules:,} rules{kept}"
+        return f"{total:,} sentences in {count:,} shards, {count_rules:,} rules{kept}"
 
     def size() -> int:
         return sum(record["bytes"] for record in read_manifest(folder)["shards"])

@@ -1,6 +1,9 @@
 // The extension module: error translation, and the rooms' bindings.
 #include "bindings.hh"
 
+#include <string>
+
+#include "build_id.hh"
 #include "error.hh"
 
 namespace py = pybind11;
@@ -14,10 +17,27 @@ py::object text_of(const std::string& bytes) {
   return py::reinterpret_steal<py::object>(text);
 }
 
+py::dict build_details() {
+  py::dict made;
+#if defined(__clang__)
+  made["compiler"] = "Clang " __clang_version__;
+#elif defined(__GNUC__)
+  made["compiler"] = "GCC " __VERSION__;
+#else
+  made["compiler"] = "unknown";
+#endif
+  made["flags"] = ITERSEL_FLAGS;
+  made["kenlm"] = ITERSEL_KENLM;
+  made["max_order"] = KENLM_MAX_ORDER;
+  made["pybind11"] = std::to_string(PYBIND11_VERSION_MAJOR) + "." + std::to_string(PYBIND11_VERSION_MINOR);
+  return made;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_kernel, module) {
   module.doc() = "itersel's native kernel; use it through the itersel package.";
+  module.attr("build_id") = itersel::build_id();
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
@@ -28,6 +48,7 @@ PYBIND11_MODULE(_kernel, module) {
       PyErr_SetObject(type.ptr(), raised.ptr());
     }
   });
+  module.def("build_details", &build_details, "How this extension was compiled.");
   itersel::bind_decode(module);
   itersel::bind_shard(module);
   itersel::bind_learn(module);

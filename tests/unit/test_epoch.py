@@ -37,10 +37,14 @@ SENTENCES = [
 CONFIGS = {
     "default": EpochConfig(learn=LearnConfig("perceptron", eta=0.5)),
     "margin": EpochConfig(k=20, learn=LearnConfig(rule="margin_perceptron", margin=0.3, eta=0.1)),
-    "batch": EpochConfig(metric="stupid_bleu", learn=LearnConfig("perceptron", eta=0.1, batch=True, pairs=PairConfig(kind="all"))),
+    "batch": EpochConfig(
+        metric="stupid_bleu", learn=LearnConfig("perceptron", eta=0.1, batch=True, pairs=PairConfig(kind="all"))
+    ),
     "l1": EpochConfig(metric="smooth_bleu", learn=LearnConfig("perceptron", eta=0.1, l1=0.02), unique=False),
     "pro": EpochConfig(learn=LearnConfig(eta=0.1, pairs=PairConfig(kind="pro", samples=50, keep=7, seed=3))),
-    "shuffled": EpochConfig(shuffle=True, seed=11, learn=LearnConfig("perceptron", eta=0.1), leave_out=("WordPenalty", "Glue")),
+    "shuffled": EpochConfig(
+        shuffle=True, seed=11, learn=LearnConfig("perceptron", eta=0.1), leave_out=("WordPenalty", "Glue")
+    ),
 }
 
 
@@ -90,7 +94,9 @@ def test_equals_the_oracle_on_real_sentences(tmp_path, shared_data):
             writer.add(sources[k], [targets[k]], grammar, id=str(k))
         writer.write(tmp_path / "shard")
         start = {"LanguageModel": 0.1, "WordPenalty": -0.1, "PassThrough": -0.2}
-        result = compare(Shard(tmp_path / "shard"), start, model, EpochConfig(learn=LearnConfig("perceptron", eta=0.001)))
+        result = compare(
+            Shard(tmp_path / "shard"), start, model, EpochConfig(learn=LearnConfig("perceptron", eta=0.001))
+        )
         assert result.statistics["updates"] > 100
         assert result.statistics["lists"] == 5
 

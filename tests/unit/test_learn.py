@@ -83,7 +83,9 @@ def test_l1_clips_only_what_changed():
 
 def test_shared_features_do_not_break_ties():
     # ⟨w, x̄⟩ is exactly 0 although the two scores, summed in different orders, differ in the last bit.
-    learner = Learner(LearnConfig("perceptron", eta=1, pairs=PairConfig(kind="all")), {"x": 0.1, "s": 0.7, "t": 0.2, "y": 0.1})
+    learner = Learner(
+        LearnConfig("perceptron", eta=1, pairs=PairConfig(kind="all")), {"x": 0.1, "s": 0.7, "t": 0.2, "y": 0.1}
+    )
     first, second = {"x": 1.0, "s": 1.0, "t": 1.0}, {"s": 1.0, "t": 1.0, "y": 1.0}
     learner.learn([first, second, {"z": 1.0}], [1.0, 0.5, 0.5])
     assert learner.statistics["rank_errors"] == 1
