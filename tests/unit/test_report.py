@@ -202,6 +202,7 @@ def test_one_shard_has_no_spread():
         ("RBT:X2_hat", "target bigram", None, (2, "hat")),
         ("Shape_S11010_T01110", "shape", ("…", 1, 2), (1, "…", 2)),
         ("R:odd", "dense", None, None),
+        ("R:X:NX:N1_N1", "rule", None, None),
         ("Shape_of_things", "dense", None, None),
     ],
 )

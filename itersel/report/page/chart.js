@@ -38,7 +38,7 @@ function powers(low, high) {
 }
 
 // A scale from data to pixels with its ticks: linear with some air, or logarithmic where sizes differ much.
-function scale(values, from, to, { log = false, zero = false, count = 5 } = {}) {
+function scale(values, from, to, { log = false, zero = false, whole = false, count = 5 } = {}) {
   let low = Math.min(...values), high = Math.max(...values);
   if (zero) low = Math.min(0, low);
   if (log) {
@@ -48,11 +48,11 @@ function scale(values, from, to, { log = false, zero = false, count = 5 } = {}) 
     return { at, ticks: marks };
   }
   if (low === high) { const air = Math.abs(low) * 0.1 || 1; low -= zero && low === 0 ? 0 : air; high += air; }
-  const marks = ticks(low, high, count);
+  const marks = ticks(low, high, count, whole);
   const step = marks.length > 1 ? marks[1] - marks[0] : high - low;
   const first = Math.floor(low / step + 1e-9) * step, last = Math.ceil(high / step - 1e-9) * step;
   const at = (value) => from + ((value - first) / (last - first || 1)) * (to - from);
-  return { at, ticks: ticks(first, last, count) };
+  return { at, ticks: ticks(first, last, count, whole) };
 }
 
 // Axes: horizontal rules with labels at the left, epochs below.

@@ -69,7 +69,7 @@ function lines(curve, width) {
   const last = Math.max(...series.map((one) => one.points[one.points.length - 1][0]));
   const values = series.flatMap((one) => one.points.map((point) => point[1]));
   const log = curve.zero && Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 25;
-  const y = scale(values, box.bottom, box.top, { log, zero: curve.zero && !log });
+  const y = scale(values, box.bottom, box.top, { log, zero: curve.zero && !log, whole: curve.zero });
   const x = first === last ? () => (box.left + box.right) / 2 : (epoch) => box.left + 8 + ((epoch - first) / (last - first)) * (box.right - box.left - 16);
   svg.append(...frame(box, y, first, last, x, curve.tick).flat());
   const cross = s("line", { class: "cross", y1: box.top, y2: box.bottom, visibility: "hidden" });

@@ -24,7 +24,7 @@ function drawLead() {
 }
 
 function shardCount(run) {
-  return run.shards === 1 ? "one shard" : `${run.shards} shards`;
+  return run.shards === 1 ? "one shard" : `${show.count(run.shards)} shards`;
 }
 
 function state(run) {

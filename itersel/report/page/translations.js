@@ -19,12 +19,13 @@ function systemsOf(set) {
     value: `${k}:${epoch}`, label: `${data.runs[k].name}, ${epochName(epoch)}${epoch === data.runs[k].best ? " ★" : ""}` })));
 }
 
+// The best run against the first of the others; of a single run, its chosen epoch against the first.
 function defaultPair(set) {
   const runs = Object.keys(set.outputs).map(Number);
   const score = (k) => bestEpoch(data.runs[k]).bleu;
-  const ranked = [...runs].sort((a, b) => score(a) - score(b) || a - b);
   const name = (k) => `${k}:${data.runs[k].best}`;
-  if (ranked.length > 1) return [name(ranked[0]), name(ranked[ranked.length - 1])];
+  const best = runs.reduce((a, b) => (score(b) > score(a) ? b : a));
+  if (runs.length > 1) return [name(runs.find((k) => k !== best)), name(best)];
   const run = data.runs[runs[0]];
   const first = run.translated[0];
   return [`${runs[0]}:${run.best === first ? run.epochs.length : first}`, name(runs[0])];
