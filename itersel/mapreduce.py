@@ -36,6 +36,8 @@ from itersel.version import __version__
 
 SHARD = "shard"
 """Key of the records that reducers let pass: a shard's statistics and state."""
+FINISHED = "finished"
+"""Last words of a map task in its log."""
 Record = tuple[str, str]
 
 
