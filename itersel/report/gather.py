@@ -175,7 +175,7 @@ def _read(place: Path, name: str) -> Run:
         if values.get("format") != FORMAT:
             raise InputError("written by another version of itersel", where=place / file)
     configuration, identity, versions = (described.get(key) for key in ("configuration", "identity", "versions"))
-    if not isinstance(configuration, dict) or not {"algorithm", "epochs"} <= configuration.keys():
+    if not isinstance(configuration, dict) or not isinstance(configuration.get("algorithm"), str):
         raise InputError("damaged: there is no configuration", where=place / "run.json")
     if not isinstance(identity, dict) or not isinstance(versions, dict):
         raise InputError("damaged: there is no identity, or no versions", where=place / "run.json")
@@ -201,14 +201,14 @@ def _epochs(directory: RunDirectory) -> tuple[Epoch, ...]:
     for number, entry in enumerate(entries, 1):
         if number not in wholes:
             raise InputError(f"there are no statistics of epoch {number}", where=directory.path / "statistics.jsonl")
-        bleu, ratio = entry.get("devtest_bleu"), entry.get("devtest_length_ratio")
+        bleu, ratio, warnings = (entry.get(key) for key in ("devtest_bleu", "devtest_length_ratio", "warnings"))
         made.append(
             Epoch(
                 number=number,
                 features=int(_number(entry, "weights", where)),
                 bleu=None if bleu is None else _number(entry, "devtest_bleu", where),
                 length_ratio=None if ratio is None else _number(entry, "devtest_length_ratio", where),
-                warnings=tuple(str(text) for text in entry.get("warnings", ())),
+                warnings=tuple(map(str, warnings)) if isinstance(warnings, list) else (),
                 whole=wholes[number],
                 shards=tuple(figures for _, figures in sorted(shards.get(number, {}).items())),
             )
