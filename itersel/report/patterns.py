@@ -64,15 +64,15 @@ class Pattern:
 
     def find(self, source: str, target: str) -> tuple[Spans, Spans] | None:
         """Where both sides (those that the feature has) stand in two joined sentences, or nothing."""
-        sides = [(self.source, source), (self.target, target)]
-        wanted = [(side, text) for side, text in sides if side is not None and side.runs]
-        if self.kind in ("dense", "shape") or not wanted:
+        if self.kind in ("dense", "shape"):
             return None
-        spans = {side: side.find(text) for side, text in wanted}
-        if not all(spans.values()):
-            return None
-        found = [[] if side is None else spans.get(side, []) for side, _ in sides]
-        return found[0], found[1]
+        found: list[Spans] = []
+        for side, text in ((self.source, source), (self.target, target)):
+            wanted = side is not None and bool(side.runs)
+            found.append(side.find(text) if side is not None and wanted else [])
+            if wanted and not found[-1]:
+                return None
+        return (found[0], found[1]) if any(found) else None
 
 
 def join(sentence: str) -> str:

@@ -165,7 +165,7 @@ def _data(run: Run) -> dict[str, Any]:
 
 
 def _digest(texts: Sequence[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _text(value: Any) -> str:
