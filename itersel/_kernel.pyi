@@ -6,6 +6,8 @@ from typing import TypedDict, final
 import numpy as np
 import numpy.typing as npt
 
+build_id: str
+
 class BuildDetails(TypedDict):
     compiler: str
     flags: str
@@ -178,6 +180,9 @@ class ShardDecoder:
     def set_dense_weights(self, values: npt.NDArray[np.float64]) -> None: ...
     def translate(self, sentence: int) -> str: ...
     def kbest(self, sentence: int, k: int, unique: bool) -> list[Translation]: ...
+    def derivation(
+        self, sentence: int, rank: int, unique: bool
+    ) -> tuple[Translation, list[tuple[str, list[tuple[str, float]], list[int]]]]: ...
 
 # extract: index and rules (bindings_extract.cc)
 

@@ -298,7 +298,8 @@ def _shard(
             {"sentences": [sentences], "references": targets, "tasks": [] if tasks is None else [tasks]}
         )
         made = count = count_rules = 0
-        with Progress(f"shard.{name}", len(corpus)) as progress:
+        total = sum(len(one.sentences) for one in layout.assign(len(corpus), corpus.tasks))
+        with Progress(f"shard.{name}", total) as progress:
             for outcome in write_shards(compiler, layout, folder, jobs=config.jobs, inputs=described):
                 if outcome.trouble is not None:
                     events.warn(f"shard.{name}: {folder / outcome.record.name}: {outcome.trouble}; it was made again")
@@ -306,7 +307,7 @@ def _shard(
                 count_rules += outcome.record.rules
                 progress.advance(len(outcome.record.sentences), note=f"{count:,} shards")
         kept = f", {count - made:,} kept" if made < count else ""
-        return f"{len(corpus):,} sentences in {count:,} shards, {count_rules:,} rules{kept}"
+        return f"{total:,} sentences in {count:,} shards, {count_rules:,} rules{kept}"
 
     def size() -> int:
         return sum(record["bytes"] for record in read_manifest(folder)["shards"])

@@ -87,21 +87,23 @@ class LmSection:
 
 @dataclass(frozen=True)
 class ShardSection:
-    """Shards (itersel.layout, itersel.compile). Other sets than the training set keep their order."""
+    """Shards (itersel.layout, itersel.compile). Other sets than the training set are one shard each, in their order:
+    SGD tunes on a single shard, and translation spreads sentences over processes, not shards."""
 
     layout: str = "random"
     size: int | None = None
     shards: int | None = None
+    first: int | None = None
     features: str = "all"
     pass_through: str = "unknown"
     goal: str = "S"
     nonterminal: str = "X"
 
     def train_layout(self, seed: int) -> Layout:
-        return Layout(self.layout, self.size, self.shards, seed)
+        return Layout(self.layout, self.size, self.shards, seed, self.first)
 
     def set_layout(self, seed: int) -> Layout:
-        return Layout("sequential", self.size, None, seed)
+        return Layout("sequential", shards=1, seed=seed)
 
     def options(self) -> ShardOptions:
         return ShardOptions(self.features, self.pass_through, self.goal, self.nonterminal)

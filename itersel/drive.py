@@ -32,7 +32,7 @@ from itersel.shard import Shard
 from itersel.sources import Source, open_source
 from itersel.train_config import TrainConfig, expand, identity
 from itersel.vectors import Vector
-from itersel.version import __version__
+from itersel.version import __version__, build_id
 
 START = -1
 """The number of the epoch before the first: its devtest score is that of the start weights."""
@@ -63,7 +63,12 @@ class Driver:
         self.plan.check(len(config.layout.tasks(self.files, 0, self.default_shards)))
         description = {
             "configuration": asdict(config),
-            "versions": {"itersel": __version__, "numpy": np.__version__, "python": platform.python_version()},
+            "versions": {
+                "itersel": __version__,
+                "build": build_id(),
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+            },
         }
         directory.claim(identity(config, self.files, self.devtest), description)
         if directory.finished > config.epochs:
@@ -226,7 +231,9 @@ def _open(path: str) -> Source:
 
 def _note(sums: dict[str, float]) -> str:
     """The sums so far, for a person who watches."""
-    if not sums["lists"]:
+    if not sums["pairs"]:  # nothing yet, or an engine that knows only how far it is
         return ""
-    errors = sums["rank_errors"] / max(sums["pairs"], 1)
-    return f"{sums['updates']:,.0f} updates, metric {sums['best_metric'] / sums['lists']:.4f}, pair errors {errors:.1%}"
+    errors = sums["rank_errors"] / sums["pairs"]
+    metric = sums["best_metric"] / sums["lists"]
+    learned = f"{sums['updates']:,.0f} updates, {sums['nonzero']:,.0f} features"
+    return f"{learned}, metric {metric:.4f}, pair errors {errors:.1%}"

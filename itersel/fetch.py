@@ -28,9 +28,19 @@ def is_address(path: str) -> bool:
 
 
 def open_part(part: Part) -> Source:
-    """The part's shard or table of lists, fetched if it is not a local path."""
-    shard = open_source(local_file(part.path, part.checksum) if is_address(part.path) else part.path)
-    check_shard(shard, part)
+    """The part's shard or table of lists, fetched if it is not a local path.
+
+    A damaged copy goes: the next attempt fetches it anew.
+    """
+    if not is_address(part.path):
+        return part.open()
+    copy = local_file(part.path, part.checksum)
+    try:
+        shard = open_source(copy)
+        check_shard(shard, part)
+    except InputError as error:
+        copy.unlink(missing_ok=True)
+        raise InputError(error.message, where=part.path, hint=error.hint) from None
     return shard
 
 

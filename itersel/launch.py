@@ -9,7 +9,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,16 @@ def extract_shards(
         return [ShardRecord(**record) for _, record in run_job("extract_shards", [*arguments, *inputs], runner)]
 
 
-def run_job(name: str, arguments: Sequence[str], runner: str) -> Iterator[tuple[Any, Any]]:
-    """Run the job of that name on one of mrjob's runners; its output as (key, value)."""
+def run_job(
+    name: str,
+    arguments: Sequence[str],
+    runner: str,
+    output: Callable[[str], Iterable[bytes]] | None = None,
+) -> Iterator[tuple[Any, Any]]:
+    """Run the job of that name on one of mrjob's runners; its output as (key, value).
+
+    `output` reads the job's output folder; the default is mrjob's own way, file by file.
+    """
     from mrjob.step import StepFailedException
 
     options = ["-r", runner, "--no-conf", "--quiet"] if runner == "inline" else ["-r", runner]
@@ -63,11 +71,21 @@ def run_job(name: str, arguments: Sequence[str], runner: str) -> Iterator[tuple[
     try:
         with job.make_runner() as running:
             running.run()
-            yield from job.parse_output(running.cat_output())
+            chunks = running.cat_output() if output is None else output(running.get_output_dir())
+            yield from job.parse_output(chunks)
     except StepFailedException as error:
         if isinstance(error.__cause__, UserError):
             raise error.__cause__ from None
         raise ResourceError(f"the job {name} failed on the runner {runner}: {error}") from None
+
+
+def make_cluster(options: Sequence[str]) -> str:
+    """Make an EMR cluster that stays until it is ended, with these options of mrjob's runner; its id."""
+    with tempfile.TemporaryDirectory(prefix="itersel-cluster-") as folder:
+        arguments = ["-r", "emr", *options, "--local-tmp-dir", folder, "--configuration", os.devnull]
+        # Not as a context manager, which would end the cluster again.
+        made = _job_class("train_epoch")(args=arguments).make_runner().make_persistent_cluster()
+    return str(made)
 
 
 def _job_class(name: str) -> Any:

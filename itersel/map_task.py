@@ -28,8 +28,8 @@ from itersel.sources import Source, open_source
 from itersel.vectors import Vector, feature_ids
 
 Opener = Callable[["Part"], Source]
-COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric")
-"""What progress is told of."""
+COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric", "nonzero")
+"""What progress is told of: sums so far, and the number of weights now."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,8 @@ def _learn(
 
     def tell(part: dict[str, float]) -> None:
         if progress is not None:
-            progress({key: statistics.get(key, 0) + part[key] for key in COUNTS})
+            sums = {key: statistics.get(key, 0) + part[key] for key in COUNTS}
+            progress(sums | {"nonzero": part["nonzero"]})
 
     for part in task.parts:
         source, before = opener(part), epoch * task.size + int(statistics.get("lists", 0))

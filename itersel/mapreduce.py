@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +24,7 @@ import numpy as np
 
 from itersel.config import build
 from itersel.epoch import Progress
-from itersel.errors import ConfigError, InputError
+from itersel.errors import ConfigError, InputError, UserError
 from itersel.fetch import open_part
 from itersel.language_model import LanguageModel
 from itersel.map_task import MapResult, MapTask, Part, State, run_map_task, select_names
@@ -32,7 +34,7 @@ from itersel.plan import plan_of_name
 from itersel.shard import Shard, ShardDecoder
 from itersel.train_config import TrainConfig
 from itersel.vectors import Vector, even_bounds, feature_ids
-from itersel.version import __version__
+from itersel.version import __version__, build_id, describe_build
 
 SHARD = "shard"
 """Key of the records that reducers let pass: a shard's statistics and state."""
@@ -50,14 +52,15 @@ class Collected:
 
 
 def read_configuration(path: str) -> TrainConfig:
-    """The configuration of a run's run.json, made by a driver of this version."""
+    """The configuration of a run's run.json, made by a driver that runs the same code as this worker."""
     with open(path, encoding="utf-8") as stream:
         description = json.load(stream)
-    theirs = description["versions"]["itersel"]
-    if theirs != __version__:
+    theirs = description["versions"]
+    if (theirs["itersel"], theirs["build"]) != (__version__, build_id()):
         raise ConfigError(
-            f"the driver is itersel {theirs}, but this worker has {__version__}",
-            hint="Install the driver's version on all workers (docs/engines.md).",
+            f"the driver runs itersel {theirs['itersel']} (build {theirs['build']}),"
+            f" but the worker {socket.gethostname()} has {describe_build()} in {sys.prefix}",
+            hint="Build a wheelhouse with the driver's itersel and install or ship it (docs/engines.md).",
         )
     return build(TrainConfig, description["configuration"], path)
 
@@ -86,14 +89,25 @@ def map_shard(
     *,
     epoch: int,
     reducers: int = 1,
+    begin: Callable[[str], None] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Record]:
-    """Do the map task of the line and cut its row into ranges. Errors begin with the shard's name."""
+    """Do the map task of the line and cut its row into ranges. Errors begin with the shard's name.
+
+    `begin` is told the shard's name first of all, for a log that outlives a process that is killed.
+    """
     task, state = parse_task_line(line)
+    if begin is not None:
+        begin(task.name)
     own = plan_of_name(config.algorithm).own_weights
-    result = run_map_task(
-        task, start, state, model, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
-    )
+    try:
+        result = run_map_task(
+            task, start, state, model, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
+        )
+    except UserError as error:
+        known = error.where is None or error.where in task.name
+        text = error.message if known else f"{error.where}: {error.message}"
+        raise type(error)(text, where=task.name, hint=error.hint) from None
     yield from map_records(task.number, result, reducers)
 
 

@@ -1,6 +1,34 @@
-"""The package's version, in one place, and what an installation is made of."""
+"""The package's version, in one place, and what tells one build of it from another."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
 
 __version__ = "0.1.0"
+
+
+@functools.cache
+def build_id() -> str:
+    """Hexadecimal digits that stand for the code itself: the package's modules and the kernel's sources.
+
+    Equal on two machines if they run the same code, wherever and whenever the kernel was compiled. The version
+    alone does not tell: code under development changes more often than its number.
+    """
+    from itersel import _kernel  # here, because the build of the package reads the version before there is a kernel
+
+    made = hashlib.sha256(_kernel.build_id.encode())
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        content = path.read_bytes()
+        made.update(f"\n{path.relative_to(folder).as_posix()} {len(content)}\n".encode() + content)
+    return made.hexdigest()[:16]
+
+
+def describe_build() -> str:
+    """Version and build for people, and to compare: `0.1.0 (build 0123456789abcdef)`."""
+    return f"{__version__} (build {build_id()})"
 
 
 def version_details() -> str:
@@ -19,7 +47,7 @@ def version_details() -> str:
             packages.append(f"{name} absent")
     return "\n".join(
         (
-            f"itersel {__version__}",
+            f"itersel {describe_build()}",
             f"kernel: {build['compiler']}, {build['flags']}, pybind11 {build['pybind11']}",
             f"language models: KenLM {build['kenlm']}, n-grams up to {build['max_order']}",
             f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",

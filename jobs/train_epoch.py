@@ -47,6 +47,10 @@ class TrainEpoch(MRJob):
         self.told = time.monotonic()
 
     def mapper(self, _: None, line: str) -> Iterator[Record]:
+        def begin(shard: str) -> None:
+            self.stderr.write(f"{shard}\n".encode())
+            self.stderr.flush()
+
         def tell(sums: dict[str, float]) -> None:  # engines end tasks that say nothing for long
             if time.monotonic() - self.told > STATUS_INTERVAL:
                 self.told = time.monotonic()
@@ -60,6 +64,7 @@ class TrainEpoch(MRJob):
             self.config,
             epoch=options.epoch - 1,
             reducers=options.reducers,
+            begin=begin,
             progress=tell,
         )
 

@@ -29,6 +29,11 @@ VERBS: tuple[str, ...] = (
     "train",
     "translate",
     "rerank",
+    "evaluate",
+    "report",
+    "inspect",
+    "experiment",
+    "wheelhouse",
     "completion",
 )
 USAGE, INTERRUPTED, TERMINATED = 2, 130, 143

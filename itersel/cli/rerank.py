@@ -12,7 +12,6 @@ import contextlib
 from pathlib import Path
 
 from itersel import events
-from itersel.cli.train import epoch_table
 from itersel.config import assign, build, override, read_yaml
 from itersel.features import Weights
 from itersel.list_compile import ORDERS
@@ -25,6 +24,7 @@ from itersel.rerank import train_reranker
 from itersel.rerank_config import RerankConfig
 from itersel.rescore import rescore
 from itersel.train_config import RUNNERS
+from itersel.views.run import epoch_table
 
 SUMMARY = "train and apply rerankers of n-best lists"
 EXAMPLE = """\

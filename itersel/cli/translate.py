@@ -50,6 +50,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--nonterminal", default="X", metavar="LABEL", help="label that glue rules join (default: %(default)s)"
     )
     search = parser.add_argument_group("search")
+    add_limits(search)
+    search.add_argument(
+        "--pass-through",
+        choices=PASS_THROUGH,
+        default=options.pass_through,
+        help="words that may be copied (default: %(default)s)",
+    )
+    search.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+    lists = parser.add_argument_group("k-best lists")
+    lists.add_argument("--kbest", type=int, metavar="K", help="list up to K hypotheses of each sentence")
+    lists.add_argument(
+        "--unique", action=argparse.BooleanOptionalAction, help="only the best of equal strings (default: yes)"
+    )
+    lists.add_argument("--format", choices=FORMATS, help=f"of the lists (default: {FORMATS[0]})")
+
+
+def add_limits(search: argparse._ArgumentGroup) -> None:
+    """The limits of the search, for every verb that decodes."""
+    options = DecoderOptions()
     search.add_argument(
         "--span-limit",
         type=int,
@@ -64,19 +83,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="combinations tried per span and label, 0: all (default: %(default)s)",
     )
-    search.add_argument(
-        "--pass-through",
-        choices=PASS_THROUGH,
-        default=options.pass_through,
-        help="words that may be copied (default: %(default)s)",
-    )
-    search.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
-    lists = parser.add_argument_group("k-best lists")
-    lists.add_argument("--kbest", type=int, metavar="K", help="list up to K hypotheses of each sentence")
-    lists.add_argument(
-        "--unique", action=argparse.BooleanOptionalAction, help="only the best of equal strings (default: yes)"
-    )
-    lists.add_argument("--format", choices=FORMATS, help=f"of the lists (default: {FORMATS[0]})")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -11,12 +11,17 @@ from itersel.engines.base import Engine, EpochOutcome, EpochWork, TranslateWork
 from itersel.run_directory import RunDirectory
 from itersel.train_config import RUNNERS, TrainConfig
 
-__all__ = ["Engine", "EpochOutcome", "EpochWork", "TranslateWork", "open_engine"]
+__all__ = ["Engine", "EpochOutcome", "EpochWork", "TranslateWork", "engine_class", "open_engine"]
+
+
+def engine_class(config: TrainConfig) -> type[Engine]:
+    """The class of the engine that `run.runner` names."""
+    module, name = RUNNERS[config.run.runner].split(":")
+    found = getattr(importlib.import_module(f"itersel.engines.{module}"), name)
+    assert issubclass(found, Engine)
+    return found
 
 
 def open_engine(config: TrainConfig, directory: RunDirectory) -> Engine:
     """The engine that `run.runner` names. Close it in the end, whatever happens."""
-    module, name = RUNNERS[config.run.runner].split(":")
-    made = getattr(importlib.import_module(f"itersel.engines.{module}"), name)(config, directory)
-    assert isinstance(made, Engine)
-    return made
+    return engine_class(config)(config, directory)

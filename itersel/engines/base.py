@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from itersel.map_task import MapTask
+from itersel.errors import ConfigError
+from itersel.map_task import COUNTS, MapTask
 from itersel.mix import Columns, Selection
 from itersel.names import NameTable
 from itersel.run_directory import RunDirectory
@@ -17,7 +18,7 @@ from itersel.train_config import TrainConfig
 from itersel.vectors import Vector
 
 Tell = Callable[[dict[str, float]], None]
-"""Told of the sums of map_task.COUNTS over all shards, so far, as often as the engine knows them."""
+"""Told of `summary`, so far, as often as the engine knows it."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,15 @@ class TranslateWork:
     """The same weights, as a vector file."""
 
 
+def summary(shards: Iterable[dict[str, float]]) -> dict[str, float]:
+    """map_task.COUNTS over all shards: sums, and the largest number of weights."""
+    made = dict.fromkeys(COUNTS, 0.0)
+    for one in shards:
+        for key in COUNTS:
+            made[key] = max(made[key], one[key]) if key == "nonzero" else made[key] + one[key]
+    return made
+
+
 class Engine(ABC):
     """Runs the tasks of a training run. `close` is called in the end, also after errors and interrupts."""
 
@@ -73,6 +83,11 @@ class Engine(ABC):
     @abstractmethod
     def translate(self, work: TranslateWork) -> list[str]:
         """Translations of all sentences, in order."""
+
+    @classmethod
+    def dry_run(cls, config: TrainConfig) -> str:
+        """What a run would make and cost, for people, without making or asking anything."""
+        raise ConfigError(f"the engine {config.run.runner} has no dry run", hint="It costs nothing: run it.")
 
     def close(self) -> None:
         """Stop what is still under way, on whatever machine, and remove temporary data."""

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork
+from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.files import atomic_write, read_bytes
 from itersel.launch import run_job
-from itersel.map_task import COUNTS, MapTask, Part, State
+from itersel.map_task import MapTask, Part, State
 from itersel.mapreduce import Block, Record, collect, collect_translations, task_line
 from itersel.run_directory import RunDirectory
 from itersel.train_config import TrainConfig
@@ -51,22 +51,31 @@ class MapReduceEngine(Engine):
         """Run a job and give its records; a failure is a UserError that begins with the failing task's own words."""
         yield from run_job(name, [*self.job_options(), *arguments, *inputs], self.runner)
 
-    def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
-        reducers = self.config.run.reducers
+    def epoch_records(self, work: EpochWork, lines: Iterable[str], tell: Tell) -> Iterable[Record]:
+        """What the reducers make of an epoch's task lines. Engines that know of finished shards tell of them."""
         arguments = [*self._side_files(), "--epoch", str(work.epoch + 1), "--shards", str(len(work.tasks))]
-        arguments += ["--reducers", str(reducers)]
+        arguments += ["--reducers", str(self.config.run.reducers)]
         if work.start is not None:
             arguments += ["--weights", os.path.abspath(work.start)]
-        tell(dict.fromkeys(COUNTS, 0.0))
-        lines = (task_line(self._address_task(task), self._state(work, task.number)) for task in work.tasks)
+        tell(summary([]))
         with InputFiles(lines) as inputs:
-            records = self.run_job("train_epoch", arguments, inputs)
-            made = collect(records, len(work.tasks), reducers, work.selection, work.names)
+            yield from self.run_job("train_epoch", arguments, inputs)
+
+    def translation_records(self, work: TranslateWork, lines: Iterable[str]) -> Iterable[Record]:
+        """The translations of blocks, which are given as lines."""
+        arguments = [*self._side_files(), "--weights", os.path.abspath(work.file)]
+        with InputFiles(lines) as inputs:
+            yield from self.run_job("translate", arguments, inputs)
+
+    def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
+        lines = (task_line(self._address_task(task), self._state(work, task.number)) for task in work.tasks)
+        records = self.epoch_records(work, lines, tell)
+        made = collect(records, len(work.tasks), self.config.run.reducers, work.selection, work.names)
         for number, state in enumerate(made.states):
             if state is not None:
                 with atomic_write(self.directory.state(work.epoch, number)) as stream:
                     stream.write(state)
-        tell({key: float(sum(one[key] for one in made.statistics)) for key in COUNTS})
+        tell(summary(made.statistics))
         return EpochOutcome(made.columns, made.names, made.statistics)
 
     def translate(self, work: TranslateWork) -> list[str]:
@@ -76,9 +85,8 @@ class MapReduceEngine(Engine):
             for first in range(0, len(shard), BLOCK):
                 sentences = tuple(range(first, min(first + BLOCK, len(shard))))
                 blocks.append(Block(len(blocks), replace(address, sentences=sentences)))
-        arguments = [*self._side_files(), "--weights", os.path.abspath(work.file)]
-        with InputFiles(block.to_line() for block in blocks) as inputs:
-            return collect_translations(self.run_job("translate", arguments, inputs), len(blocks))
+        records = self.translation_records(work, (block.to_line() for block in blocks))
+        return collect_translations(records, len(blocks))
 
     def _side_files(self) -> list[str]:
         arguments = ["--configuration", os.path.abspath(self.directory.path / "run.json")]

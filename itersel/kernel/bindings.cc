@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "build_id.hh"
 #include "error.hh"
 
 namespace py = pybind11;
@@ -36,6 +37,7 @@ py::dict build_details() {
 
 PYBIND11_MODULE(_kernel, module) {
   module.doc() = "itersel's native kernel; use it through the itersel package.";
+  module.attr("build_id") = itersel::build_id();
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);

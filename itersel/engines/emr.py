@@ -1,0 +1,247 @@
+"""Amazon EMR: epochs are streaming jobs of mrjob on one cluster that is made for the run, used for all its epochs, and
+ended with it. Shards and language model are put into S3 once, by checksum; nodes copy what their tasks need.
+
+A driver that was killed finds its cluster again. A cluster that was named (--cluster-id) stays; only the run's steps on
+it are cancelled by an interrupt. Credentials are left to boto3: they are read nowhere here, and written nowhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from itersel.engines.emr_settings import CREDENTIALS_HINT, START_SECONDS, WHEELHOUSE_VARIABLE, EmrSettings
+from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe, log_of_mrjob
+from itersel.engines.map_reduce import MapReduceEngine
+from itersel.errors import ResourceError, UserError
+from itersel.launch import make_cluster, run_job
+from itersel.mapreduce import Record
+from itersel.plan import plan_of_name
+from itersel.run_directory import RunDirectory, read_json, write_json
+from itersel.shard import Shard
+from itersel.sizing import EpochCost, epoch_cost, measure
+from itersel.train_config import TrainConfig, expand, file_checksum
+from itersel.wheelhouse import check_wheelhouse
+
+LOG, CLUSTER = ".emr.log", ".emr.json"
+ALIVE = {"STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"}
+LOG_PATIENCE = 330.0
+"""Seconds to wait for a failed task's log: nodes send theirs to S3 every five minutes."""
+
+
+class EmrEngine(MapReduceEngine):
+    """The engine emr. `run.store` is s3://bucket/prefix; `run.options` are those of mrjob's runner."""
+
+    log_patience = LOG_PATIENCE
+
+    def __init__(self, config: TrainConfig, directory: RunDirectory):
+        super().__init__(config, directory)
+        self.settings = EmrSettings.read(config.run)
+        self.log = directory.path / LOG
+        if self.settings.cluster_id is None:
+            self.settings.check_wheelhouse_there()
+            check_wheelhouse(self.settings.wheelhouse)
+        place = f"{socket.gethostname()}:{os.path.abspath(directory.path)}"
+        self.temporary = f"{self.settings.temporary}{hashlib.sha256(place.encode()).hexdigest()[:16]}/"
+        self.s3, self.emr = client("s3", self.settings.region), client("emr", self.settings.region)
+        self.finished = False
+
+    @classmethod
+    def dry_run(cls, config: TrainConfig) -> str:
+        settings = EmrSettings.read(config.run)
+        return "\n".join(describe_plan(config, settings))
+
+    @cached_property
+    def cluster(self) -> str:
+        """The cluster's id: the named one, the one of this run before it was interrupted, or a new one."""
+        if self.settings.cluster_id is not None:
+            return self.settings.cluster_id
+        place = self.directory.path / CLUSTER
+        if place.exists():
+            known = str(read_json(place)["cluster"])
+            with aws_errors():
+                state = self.emr.describe_cluster(ClusterId=known)["Cluster"]["Status"]["State"]
+            if state in ALIVE:
+                return known
+        os.environ[WHEELHOUSE_VARIABLE] = os.fspath(self.settings.wheelhouse.absolute())
+        with log_of_mrjob(self.log), aws_errors():
+            made = make_cluster(self._runner_options())
+        write_json(place, {"cluster": made})
+        return made
+
+    def stage(self, path: str) -> str:
+        """The file's address in S3, by content; it is put there unless it is there already."""
+        address = f"{self.settings.store}/files/{file_checksum(path)[:32]}/{os.path.basename(path)}"
+        bucket, key = split_address(address)
+        with aws_errors():
+            found = self.s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", [])
+            if not any(one["Key"] == key and one["Size"] == os.path.getsize(path) for one in found):
+                self.s3.upload_file(path, bucket, key)
+        return address
+
+    def job_options(self) -> list[str]:
+        options = [*self._runner_options(), "--cluster-id", self.cluster, "--hadoop-args", LINE_INPUT]
+        for key, value in SETTINGS.items():
+            options += ["--jobconf", f"{key}={value}"]
+        return options
+
+    def _runner_options(self) -> list[str]:
+        settings = self.settings
+        options = ["--conf-path", os.fspath(settings.conf), *settings.passed]
+        return [*options, "--cloud-tmp-dir", self.temporary, "--cloud-log-dir", settings.logs]
+
+    def run_job(self, name: str, arguments: Sequence[str], inputs: Sequence[str]) -> Iterator[Record]:
+        more = ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"] if name == "train_epoch" else []
+        with tempfile.TemporaryDirectory(prefix="itersel-tasks-") as folder, log_of_mrjob(self.log), aws_errors():
+            tasks = Path(folder) / "tasks.jsonl"  # one file for all: an upload for each would take longer than the job
+            tasks.write_bytes(b"".join(Path(path).read_bytes() for path in inputs))
+            try:
+                yield from run_job(name, [*self.job_options(), *more, *arguments, os.fspath(tasks)], self.runner)
+            except ResourceError:
+                raise self.explain(name) from None
+
+    def explain(self, name: str) -> UserError:
+        """What the failing tasks wrote, first of all: their logs arrive in S3 with some delay."""
+        place = f"{self.settings.logs}{self.cluster}/"
+        until = time.monotonic() + self.log_patience
+        while not (errors := self._task_errors(f"{place}containers/")) and time.monotonic() < until:
+            time.sleep(min(10.0, self.log_patience))
+        return describe(errors, f"All logs of the cluster are in {place}; what mrjob said is in {self.log}.", name)
+
+    def _task_errors(self, place: str) -> list[str]:
+        """What tasks of the cluster wrote to standard error, the newest first."""
+        bucket, prefix = split_address(place)
+        found: list[Any] = []
+        for page in self.s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+            found += [one for one in page.get("Contents", []) if one["Key"].endswith("/stderr.gz") and one["Size"]]
+        found.sort(key=lambda one: one["LastModified"], reverse=True)
+        texts = []
+        for one in found[:20]:
+            body = self.s3.get_object(Bucket=bucket, Key=one["Key"])["Body"].read()
+            texts.append(gzip.GzipFile(fileobj=io.BytesIO(body)).read().decode(errors="replace").strip())
+        return [text for text in texts if text]
+
+    def close(self) -> None:
+        """End the run's cluster, or its steps on a cluster that stays, and remove its temporary files from S3."""
+        with contextlib.suppress(ResourceError), aws_errors():
+            if "cluster" in self.__dict__ and self.settings.cluster_id is None:
+                self.emr.terminate_job_flows(JobFlowIds=[self.cluster])
+                (self.directory.path / CLUSTER).unlink(missing_ok=True)
+            elif "cluster" in self.__dict__:
+                self._cancel_steps()
+            self._remove(self.temporary)
+        super().close()
+
+    def _cancel_steps(self) -> None:
+        """Those of this run: their files lie in its own temporary folder."""
+        states = ["PENDING", "RUNNING"]
+        steps = self.emr.list_steps(ClusterId=self.cluster, StepStates=states)["Steps"]
+        mine = [one["Id"] for one in steps if self.temporary in " ".join(one["Config"]["Args"])]
+        if mine:
+            how = "TERMINATE_PROCESS"
+            self.emr.cancel_steps(ClusterId=self.cluster, StepIds=mine, StepCancellationOption=how)
+
+    def _remove(self, place: str) -> None:
+        bucket, prefix = split_address(place)
+        for page in self.s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+            keys = [{"Key": one["Key"]} for one in page.get("Contents", [])]
+            if keys:
+                self.s3.delete_objects(Bucket=bucket, Delete={"Objects": keys})
+
+
+def client(service: str, region: str) -> Any:
+    """A client of one of AWS's services; making it asks AWS nothing yet."""
+    try:
+        import boto3
+    except ImportError:
+        raise ResourceError("boto3 is not installed", hint="pip install 'itersel[emr]'") from None
+    return boto3.client(service, region_name=region)
+
+
+@contextlib.contextmanager
+def aws_errors() -> Iterator[None]:
+    """What boto3 raises becomes a UserError, without anything of the credentials."""
+    from boto3.exceptions import Boto3Error
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
+
+    try:
+        yield
+    except (NoCredentialsError, PartialCredentialsError):
+        raise ResourceError("AWS wants credentials, and there are none", hint=CREDENTIALS_HINT) from None
+    except ClientError as error:
+        said = error.response.get("Error", {})
+        raise ResourceError(
+            f"AWS refused {error.operation_name}: {said.get('Code')}: {said.get('Message')}",
+            hint="Do bucket, roles and region exist, and may these credentials use them?",
+        ) from None
+    except (BotoCoreError, Boto3Error) as error:
+        raise ResourceError(f"AWS could not be asked: {error}") from None
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """Bucket and key of s3://bucket/key."""
+    parts = urlsplit(address)
+    return parts.netloc, parts.path.lstrip("/")
+
+
+def describe_plan(config: TrainConfig, settings: EmrSettings) -> Iterator[str]:
+    """What a run would make, and what it would cost, for people. Asks AWS nothing."""
+    shards = [Shard(path) for path in expand(config.shards, "shards")]
+    devtest = [Shard(path) for path in expand(config.devtest, "devtest")]
+    tasks = config.layout.tasks(shards, 0, 1 if plan_of_name(config.algorithm).one_shard else None)
+    sizes = [task.size for task in tasks]
+    yield "A dry run: nothing was made, and AWS was asked nothing."
+    if settings.cluster_id is not None:
+        yield f"cluster      {settings.cluster_id} in {settings.region}, which stays"
+    else:
+        idle = settings.text("max_mins_idle", "10")
+        release = settings.text("release_label", "mrjob's default release")
+        yield f"cluster      {release} in {settings.region}, for this run; ends itself after {idle} minutes idle"
+        for role, count, kind, bid in settings.instances:
+            yield f"  {role:<10} {count} × {kind}, {'on demand' if bid is None else f'spot up to ${bid} an hour'}"
+        roles = [settings.text(key, "default") for key in ("iam_service_role", "iam_instance_profile")]
+        yield f"  roles      {', '.join(roles)}"
+        for line in settings.values.get("bootstrap") or []:
+            yield f"  bootstrap  {line}"
+        yield f"  wheelhouse {settings.wheelhouse}{'' if settings.wheelhouse.is_dir() else ' (to be built)'}"
+    yield f"logs         {settings.logs}"
+    files = [*(shard.path for shard in [*shards, *devtest]), *filter(None, [config.language_model])]
+    size = sum(map(os.path.getsize, files))
+    yield f"uploads      {len(files)} files, {size / 1e9:.3f} GB, to {settings.store}/files/, unless they are there"
+    jobs = config.epochs + (config.epochs + 1 if devtest else 0)
+    yield f"jobs         {jobs}: {config.epochs} epochs of {len(tasks)} map tasks and {config.run.reducers} reducers"
+    slots = settings.slots
+    yield f"slots        {slots.count} map tasks at once"
+    measured = measure(max(shards, key=len), config.language_model, config.epoch)
+    yield (
+        f"measured     {measured.sentence_seconds:.4f} processor seconds a sentence here; {sum(sizes):,} sentences,"
+        f" {len(tasks)} shards"
+    )
+    top = config.selection.top if plan_of_name(config.algorithm).selects else None
+    cost = epoch_cost(sizes, measured, slots, reducers=config.run.reducers, kept=top)
+    yield from _bill(config, settings, cost, jobs)
+
+
+def _bill(config: TrainConfig, settings: EmrSettings, cost: EpochCost, jobs: int) -> Iterator[str]:
+    seconds = config.epochs * cost.total + (jobs - config.epochs) * cost.engine
+    yield f"an epoch     {cost.total:,.0f} s: map {cost.map:,.0f}, reduce {cost.reduce:,.0f}, engine {cost.engine:,.0f}"
+    if settings.cluster_id is None:
+        seconds += START_SECONDS
+        yield f"a start      {START_SECONDS:,.0f} s until the cluster takes tasks"
+    yield f"in all       {seconds / 3600:.2f} hours (devtest decoding not counted)"
+    if settings.cluster_id is None:
+        for role, count, kind, _ in settings.instances:
+            yield f"  {role:<10} {count * seconds / 3600:.2f} instance hours of {kind}"
+        total = sum(count for _, count, _, _ in settings.instances) * seconds / 3600
+        yield f"cost         {total:.2f} instance hours"

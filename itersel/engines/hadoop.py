@@ -1,0 +1,199 @@
+"""Hadoop: an epoch is a streaming job on YARN, with shards and language model in HDFS.
+
+Shards and model are put into HDFS once, by the checksum of their content; the model reaches the nodes through the
+distributed cache, once a node, and each shard is copied by the node that trains on it (itersel.fetch). One input file
+holds all tasks, and each of its lines is a map task. What a run keeps in HDFS for a time lies in a folder of its own,
+and its applications carry its tag: a run that is interrupted, or taken up after its driver was killed, ends those
+applications and removes that folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import hashlib
+import itertools
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from itersel.engines.base import EpochOutcome, EpochWork, Tell, TranslateWork
+from itersel.engines.hadoop_client import HadoopClient
+from itersel.engines.map_reduce import MapReduceEngine
+from itersel.engines.mrjob_log import MrjobLog
+from itersel.errors import InputError, ResourceError, UserError
+from itersel.launch import ROOT, run_job
+from itersel.map_task import COUNTS
+from itersel.mapreduce import Record
+from itersel.run_directory import RunDirectory
+from itersel.train_config import TrainConfig, file_checksum
+
+ATTEMPTS = 3
+"""Times that a task is tried before the job fails."""
+LOG_PATIENCE = 20.0
+"""Seconds to wait until YARN has collected the logs of a failed job."""
+FOLDERS = 8
+"""Finished jobs whose data may lie in HDFS until it is removed: each removal starts a Java machine."""
+SETTINGS = {
+    "mapreduce.map.maxattempts": ATTEMPTS,
+    "mapreduce.reduce.maxattempts": ATTEMPTS,
+    # Each line of the input is a map task, and its mapper sees the line alone.
+    "mapreduce.input.lineinputformat.linespermap": 1,
+    "stream.map.input.ignoreKey": "true",
+}
+LINE_INPUT = "-inputformat org.apache.hadoop.mapred.lib.NLineInputFormat"
+LOG = ".hadoop.log"
+
+
+class HadoopEngine(MapReduceEngine):
+    """The engine hadoop. `run.store` is a folder in HDFS (default: itersel in the user's own)."""
+
+    def __init__(self, config: TrainConfig, directory: RunDirectory):
+        super().__init__(config, directory)
+        self.client = HadoopClient.find()
+        user = os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+        store = (config.run.store or f"hdfs:///user/{user}/itersel").rstrip("/")
+        place = f"{socket.gethostname()}:{os.path.abspath(directory.path)}"
+        self.tag = f"itersel-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
+        self.files, self.temporary = f"{store}/files", f"{store}/runs/{self.tag}"
+        self.numbers = itertools.count()
+        self.tell: Callable[[float], None] | None = None
+        self.at_work, self.finished = False, list[str]()
+        stored, left = self.client.listing(self.files, self.temporary)
+        self.stored = set(stored)
+        if left:  # by a driver that was killed
+            self.at_work = True
+            self._clean()
+        self.client.fs("-mkdir", "-p", self.files, self.temporary)
+
+    def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
+        self._stage_all(part.path for task in work.tasks for part in task.parts)
+        sentences = sum(task.size for task in work.tasks)
+        self.tell = lambda share: tell(dict.fromkeys(COUNTS, 0.0) | {"lists": share * sentences})
+        try:
+            return super().train_epoch(work, tell)
+        finally:
+            self.tell = None
+
+    def translate(self, work: TranslateWork) -> list[str]:
+        self._stage_all(shard.path for shard in work.shards)
+        return super().translate(work)
+
+    def stage(self, path: str) -> str:
+        self._stage_all([path])
+        return self.staged[path]
+
+    def _stage_all(self, paths: Iterable[str]) -> None:
+        """Put into HDFS what is not there yet, at once."""
+        missing = {}
+        for path in paths:
+            if path not in self.staged:
+                name = f"{file_checksum(path)[:16]}-{os.path.basename(path)}"
+                self.staged[path] = f"{self.files}/{name}"
+                if name not in self.stored:
+                    missing[name] = path
+        if missing:
+            self.client.put(missing, self.files)
+            self.stored.update(missing)
+
+    def job_options(self) -> list[str]:
+        places = [os.fspath(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        options = ["--no-conf", "--no-bootstrap-mrjob", "--no-read-logs", "--hadoop-bin", self.client.hadoop]
+        options += ["--cleanup", "LOCAL_TMP", "--cleanup-on-failure", "LOCAL_TMP"]  # HDFS is cleaned here
+        options += ["--python-bin", sys.executable, "--cmdenv", f"PYTHONPATH={os.pathsep.join(places)}"]
+        options += ["--hadoop-args", LINE_INPUT]
+        for key, value in (SETTINGS | {"mapreduce.job.tags": self.tag}).items():
+            options += ["--jobconf", f"{key}={value}"]
+        return [*options, *self.config.run.options]
+
+    def run_job(self, name: str, arguments: Sequence[str], inputs: Sequence[str]) -> Iterator[Record]:
+        folder = f"{self.temporary}/{name}-{next(self.numbers)}"
+        words, tasks = self._put_side_files(arguments, inputs, folder)
+        words += ["--hadoop-tmp-dir", folder, "--output-dir", f"{folder}/output"]
+        if name == "train_epoch":
+            words += ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"]
+        self.at_work = True
+        with MrjobLog(self.directory.path / LOG, self.tell) as log:
+            try:
+                yield from run_job(
+                    name,
+                    [*self.job_options(), *words, tasks],
+                    self.runner,
+                    output=lambda place: self.client.cat(f"{place}/part-*"),
+                )
+            except ResourceError:
+                raise self.explain(name, log) from None
+            except (OSError, subprocess.CalledProcessError) as error:
+                raise ResourceError(f"Hadoop cannot run the job {name}: {error}", hint=self._hint()) from None
+        self.at_work = False
+        self._forget(folder)
+
+    def _put_side_files(self, arguments: Sequence[str], inputs: Sequence[str], folder: str) -> tuple[list[str], str]:
+        """Put the job's input, weights and configuration into its folder by one command; its arguments, input last."""
+        words = list(arguments)
+        with tempfile.TemporaryDirectory(prefix="itersel-job-") as temporary:
+            tasks = Path(temporary) / "tasks.jsonl"
+            tasks.write_bytes(b"".join(Path(path).read_bytes() for path in inputs))
+            files = {tasks.name: os.fspath(tasks)}
+            for flag in ("--configuration", "--weights"):
+                if flag in words:
+                    at = words.index(flag) + 1
+                    name = os.path.basename(words[at])
+                    files[name], words[at] = words[at], f"{folder}/{name}"
+            self.client.put(files, folder, new=True)
+        return words, f"{folder}/{tasks.name}"
+
+    def _forget(self, folder: str) -> None:
+        self.finished.append(folder)
+        if len(self.finished) == FOLDERS:
+            self.client.remove(*self.finished)
+            self.finished.clear()
+
+    def explain(self, name: str, log: MrjobLog) -> UserError:
+        """What the failing task itself said, first of all."""
+        if log.application is None:
+            return ResourceError(f"the job {name} could not be started on Hadoop", hint=self._hint())
+        self.at_work = False
+        until = time.monotonic() + LOG_PATIENCE
+        while not (errors := self.client.task_errors(log.application)) and time.monotonic() < until:
+            time.sleep(1)
+        return describe(name, errors, log.failures, self._hint(log.application))
+
+    def _hint(self, application: str | None = None) -> str:
+        more = "" if application is None else f"; all of its tasks' words: yarn logs -applicationId {application}"
+        return f"Hadoop's messages are in {self.directory.path / LOG}{more}"
+
+    def close(self) -> None:
+        """End the application that is under way, if any, and remove the run's temporary data from HDFS."""
+        self._clean()
+
+    def _clean(self) -> None:
+        with contextlib.suppress(ResourceError):  # Hadoop may be gone, and that is what the user hears about
+            if self.at_work:
+                self.client.kill(self.tag)
+            self.client.remove(self.temporary)
+        self.at_work = False
+
+
+def describe(name: str, errors: Sequence[str], failures: Sequence[str], hint: str) -> UserError:
+    """The error of a job in the words of its tasks: `errors` is what each wrote, `failures` what Hadoop said of them.
+
+    A task that ends with an error of ours has said all. Of any other, the last lines are shown; one that was killed
+    has said only which shard it had.
+    """
+    for text in errors:
+        found = re.search(r"^itersel\.errors\.(\w+): (.*)\Z", text, re.MULTILINE | re.DOTALL)
+        if found:
+            kind = InputError if found[1] == "InputError" else ResourceError
+            return kind(found[2].strip(), hint=hint)
+    traces = [text for text in errors if "Traceback" in text]
+    told = traces[:1] or errors
+    lines = [line for text in told for line in text.splitlines()[-20:]]
+    lines += failures[-1:]
+    return ResourceError("\n  ".join([f"a task of the job {name} failed on Hadoop:", *lines]), hint=hint)

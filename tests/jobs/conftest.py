@@ -1,0 +1,56 @@
+"""Data that the tests of all engines share: made once a session."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+from pathlib import Path
+
+import pytest
+
+from itersel.cli import main
+from itersel.decode import DecoderOptions
+from itersel.epoch import EpochConfig
+from itersel.extract import build_index
+from itersel.mix import Selection
+from itersel.train_config import TrainConfig
+
+ROOT = Path(__file__).resolve().parents[2]
+SENTENCES = 2000
+
+
+@pytest.fixture(scope="session")
+def sample_training(tmp_path_factory: pytest.TempPathFactory) -> TrainConfig:
+    """Three epochs of IterSelSGD over the four shards of the corpus that ships here; some 5 seconds to build."""
+    work = tmp_path_factory.mktemp("sample")
+    assert main(["build", str(ROOT / "conf" / "sample.yaml"), "--set", f"work={work}"]) == 0
+    return TrainConfig(
+        shards=tuple(str(work / "shards" / "train" / f"shard.{number:04d}.itsh") for number in range(4)),
+        language_model=str(work / "model" / "lm.arpa.gz"),
+        epochs=3,
+        selection=Selection(top=2000),
+    )
+
+
+@pytest.fixture(scope="session")
+def multi30k_training(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainConfig:
+    """Two epochs of IterSelSGD over the first 2,000 sentences of Multi30k in four shards, with a trigram model.
+
+    Rules and search are kept small: some 8 seconds to make the shards, 3 an epoch. Engines replace only `run`.
+    """
+    folder = tmp_path_factory.mktemp("multi30k")
+    texts = {side: shared_data / "multi30k" / f"train.tok.lc.{side}.gz" for side in ("de", "en")}
+    build_index(texts["de"], texts["en"], shared_data / "cdec-m30k" / "train.alignment.gz", folder / "index")
+    for side, path in texts.items():
+        with gzip.open(path, "rb") as stream:
+            (folder / side).write_bytes(b"".join(itertools.islice(stream, SENTENCES)))
+    command = ["shard", "--sentences", folder / "de", "--references", folder / "en", "--index", folder / "index"]
+    command += ["--leave-one-out", "--max-samples", 20, "--max-nonterminals", 1, "--max-symbols", 4]
+    assert main([str(word) for word in [*command, "--shards", 4, "--output", folder / "shards"]]) == 0
+    return TrainConfig(
+        shards=tuple(str(folder / "shards" / f"shard.{number:04d}.itsh") for number in range(4)),
+        language_model=str(shared_data / "cdec-m30k" / "lm3.arpa.gz"),
+        epochs=2,
+        epoch=EpochConfig(decoder=DecoderOptions(pop_limit=30), k=30),
+        selection=Selection(top=5000),
+    )
