@@ -2,7 +2,7 @@
 
 Builds shards, trains SGD on the development set (dense features) and IterSelSGD on the training set (all sparse
 features), translates the test set with untuned and with trained weights, tests the differences, and writes a page about
-it all. The same command again takes up an interrupted demo; the figures are the same each time, with any number of jobs.
+it all. The same command again takes up an interrupted demo; its figures are the same each time, for any number of jobs.
 """
 
 from __future__ import annotations
