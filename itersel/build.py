@@ -282,8 +282,7 @@ def _index(config: BuildConfig) -> Stage:
 def _shard(
     config: BuildConfig, name: str, references: int, labelled: bool, layout: Layout, rules: ExtractOptions
 ) -> Stage:
-    own = config.sets.get(name)
-    folder, options = shards_path(config, name), config.shards.options(own.features if own else None)
+    folder, options = shards_path(config, name), config.shards.options()
     sentences, index = source_path(config, name), index_path(config)
     targets = [reference_path(config, name, number) for number in range(references)]
     tasks = tasks_path(config, name) if labelled else None

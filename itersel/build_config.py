@@ -60,8 +60,6 @@ class SetSection:
     source: Path
     references: tuple[Path, ...]
     tasks: Path | None = None
-    features: str | None = None
-    """Of this set's shards, where they are to have others than `shards.features` says."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +105,8 @@ class ShardSection:
     def set_layout(self, seed: int) -> Layout:
         return Layout("sequential", shards=1, seed=seed)
 
-    def options(self, features: str | None = None) -> ShardOptions:
-        """How shards are compiled; `features` are those of a set that has its own."""
-        return ShardOptions(features or self.features, self.pass_through, self.goal, self.nonterminal)
+    def options(self) -> ShardOptions:
+        return ShardOptions(self.features, self.pass_through, self.goal, self.nonterminal)
 
 
 @dataclass(frozen=True)
@@ -142,8 +139,7 @@ class BuildConfig:
         if not -(2**63) <= self.seed < 2**63:
             raise ConfigError(f"the seed {self.seed} has more than 64 bits")
         self.shards.train_layout(self.seed)
-        for features in (None, *(one.features for one in self.sets.values())):
-            self.shards.options(features)
+        self.shards.options()
 
 
 class _Here(str):
