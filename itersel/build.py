@@ -250,6 +250,9 @@ def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
     cleaning = _cleanings(config)[1]
 
     def lines() -> Iterable[str]:
+        if section.unseen:
+            yield from _outside_shards(config)
+            return
         for path in texts:
             yield from clean_side(path, cleaning) if section.text else read_lines(path)
 
@@ -264,7 +267,24 @@ def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
     options = {**asdict(settings), "cleaning": asdict(cleaning) if section.text else None}
     if without is not None:
         options["without"] = asdict(without)
-    return Stage(name, {f"text.{i}": path for i, path in enumerate(texts)}, options, [output], make)
+    inputs = {f"text.{i}": path for i, path in enumerate(texts)}
+    if section.unseen:
+        options["unseen"] = asdict(config.shards.train_layout(config.seed))
+        inputs |= {"tasks": tasks_path(config, TRAIN)} if config.train.tasks is not None else {}
+    return Stage(name, inputs, options, [output], make)
+
+
+def _outside_shards(config: BuildConfig) -> Iterator[str]:
+    """The training targets that no training shard has."""
+    targets = list(read_lines(reference_path(config, TRAIN)))
+    tasks = list(read_lines(tasks_path(config, TRAIN))) if config.train.tasks is not None else []
+    layout = config.shards.train_layout(config.seed)
+    taken = {number for one in layout.assign(len(targets), tasks) for number in one.sentences}
+    if len(taken) == len(targets):
+        raise ConfigError(
+            "lm.unseen leaves no text: the training shards have all sentences", hint="Make shards.first smaller."
+        )
+    return (line for number, line in enumerate(targets) if number not in taken)
 
 
 def _index(config: BuildConfig) -> Stage:
