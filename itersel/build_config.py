@@ -77,8 +77,8 @@ class AlignSection:
 class LmSection:
     """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file.
 
-    `unseen` leaves the training shards' sentences out of the estimation: what is trained on a part of the corpus then
-    meets a model that does not know its references, as it will in a test."""
+    `unseen` makes a second model without the training shards' sentences: one to train on them with, as it does not
+    know their references, just as no model knows those of a test."""
 
     given: Path | None = None
     text: tuple[Path, ...] = ()
@@ -144,7 +144,7 @@ class BuildConfig:
             raise ConfigError(f"the seed {self.seed} has more than 64 bits")
         if self.lm.unseen and (self.lm.given is not None or self.lm.text or self.extract.folds):
             raise ConfigError(
-                "lm.unseen is for one model of the training text", hint="Leave out lm.given, lm.text and extract.folds."
+                "lm.unseen is for models of the training text", hint="Leave out lm.given, lm.text and extract.folds."
             )
         if self.lm.unseen and (self.shards.first is None or not self.train.shards):
             raise ConfigError(

@@ -372,17 +372,18 @@ def test_a_language_model_that_does_not_know_the_shards(folder):
     write(folder / "rest", [line for number, line in enumerate(targets) if number not in taken])
     arguments = ["--text", str(folder / "rest"), "--order", "2", "--output", str(folder / "by-hand.gz")]
     assert main(["lm", *arguments]) == 0
-    assert (work / "model" / "lm.arpa.gz").read_bytes() == (folder / "by-hand.gz").read_bytes()
-    assert run(folder, "shards.first=2", "lm.unseen=true")["lm"]
-    assert not run(folder, "shards.first=1", "lm.unseen=true")["lm"]
+    assert (work / "model" / "lm.unseen.arpa.gz").read_bytes() == (folder / "by-hand.gz").read_bytes()
+    assert run(folder, "shards.first=2", "lm.unseen=true")["lm.unseen"]
+    after = run(folder, "shards.first=1", "lm.unseen=true")
+    assert after["lm"] and not after["lm.unseen"]
 
 
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
         (["lm.unseen=true"], "needs training shards of a part"),
-        (["lm.unseen=true", "shards.first=1", "lm.given=x.arpa"], "one model of the training text"),
-        (["lm.unseen=true", "shards.first=1", "extract.folds=3", "extract.leave_one_out=false"], "one model"),
+        (["lm.unseen=true", "shards.first=1", "lm.given=x.arpa"], "models of the training text"),
+        (["lm.unseen=true", "shards.first=1", "extract.folds=3", "extract.leave_one_out=false"], "models of the"),
         (["lm.unseen=true", "shards.first=99"], "leaves no text"),
     ],
 )
