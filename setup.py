@@ -71,7 +71,25 @@ def build_id(flags: list[str]) -> str:
 
 
 def newer(target: Path, sources: list[Path]) -> bool:
-    return target.exists() and all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
+    try:
+        return all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
+    except FileNotFoundError:  # nothing was made yet, or a header is gone
+        return False
+
+
+def read_dependencies(path: Path, source: Path) -> list[Path]:
+    """The files that an object was made of, by the compiler's own account; without one, the object counts as old."""
+    if not path.exists():
+        return [path]
+    names = path.read_text().replace("\\\n", " ").partition(":")[2].split()
+    return [source, *map(Path, names)]
+
+
+def build_details(flags: list[str]) -> list[str]:
+    """Macros that let the kernel say how it was built."""
+    kenlm = "from KENLM_SOURCE" if os.environ.get("KENLM_SOURCE") else KENLM_VERSION
+    facts = {"FLAGS": " ".join(flags), "KENLM": kenlm, "BUILD_ID": build_id(flags)}
+    return [f'-DITERSEL_{name}="{value}"' for name, value in facts.items()]
 
 
 class BuildKernel(build_ext):
@@ -91,14 +109,12 @@ class BuildKernel(build_ext):
             # KenLM's tries read unaligned integers on purpose, where the processor allows it.
             kenlm_flags = [*flags, "-fno-sanitize=alignment"] if sanitize else flags
             archive = self.build_kenlm(kenlm, build, kenlm_flags)
-            headers = sorted((ROOT / KERNEL).glob("*.hh"))
             (build / "itersel" / "kernel_build_id.o").unlink(missing_ok=True)  # changes with every other file
             objects = self.compile_all(
                 [ROOT / source for source in ext.sources],
                 build / "itersel",
-                headers,
                 [str(path) for path in ext.include_dirs] + self.include_dirs,
-                ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra", f'-DITERSEL_BUILD_ID="{build_id(flags)}"'],
+                ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra", *build_details(flags)],
             )
             target = Path(self.get_ext_fullpath(ext.name))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -116,23 +132,22 @@ class BuildKernel(build_ext):
         sources = [s for s in sources if not s.name.endswith(("main.cc", "test.cc"))]
         archive = build / "libkenlm.a"
         if not newer(archive, sources):
-            objects = self.compile_all(sources, build / "kenlm", [], [str(kenlm)], [*flags, "-w"])
+            objects = self.compile_all(sources, build / "kenlm", [str(kenlm)], [*flags, "-w"])
             archive.unlink(missing_ok=True)
             self.compiler.create_static_lib([*map(str, objects)], "kenlm", output_dir=str(build))
         return archive
 
-    def compile_all(
-        self, sources: list[Path], folder: Path, headers: list[Path], includes: list[str], flags: list[str]
-    ) -> list[Path]:
+    def compile_all(self, sources: list[Path], folder: Path, includes: list[str], flags: list[str]) -> list[Path]:
         def compile_one(source: Path) -> Path:
             target = folder / f"{source.parent.name}_{source.stem}.o"
-            if not newer(target, [source, *headers]):
+            used = target.with_suffix(".d")  # the compiler writes there which headers it read
+            if not newer(target, read_dependencies(used, source)):
                 made = self.compiler.compile(
                     [str(source)],
                     output_dir=str(folder),
                     macros=KENLM_MACROS,
                     include_dirs=includes,
-                    extra_postargs=flags,
+                    extra_postargs=[*flags, "-MMD", "-MF", str(used)],
                 )
                 shutil.move(made[0], target)
             return target

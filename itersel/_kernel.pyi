@@ -1,12 +1,21 @@
 """Type stubs of the native kernel."""
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import TypedDict, final
 
 import numpy as np
 import numpy.typing as npt
 
 build_id: str
+
+class BuildDetails(TypedDict):
+    compiler: str
+    flags: str
+    kenlm: str
+    max_order: int
+    pybind11: str
+
+def build_details() -> BuildDetails: ...
 
 @final
 class TemplateOptions:
@@ -100,8 +109,21 @@ class LearnOptions:
         pairs: PairOptions = ...,
     ) -> None: ...
 
+class ListTable:
+    def __init__(
+        self,
+        data: npt.NDArray[np.uint8],
+        offsets: npt.NDArray[np.uint64],
+        keys: npt.NDArray[np.uint64],
+        features: int,
+    ) -> None: ...
+    def best(self, weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+
 class Learner:
-    def __init__(self, weights: Sequence[float], options: LearnOptions, lists_before: int = 0) -> None: ...
+    def __init__(
+        self, weights: Sequence[float] | npt.NDArray[np.float64], options: LearnOptions, lists_before: int = 0
+    ) -> None: ...
+    def learn_lists(self, table: ListTable, lists: npt.NDArray[np.uint32], epoch: int = 0) -> tuple[float, float]: ...
     def learn(
         self,
         offsets: npt.NDArray[np.int64],
@@ -158,6 +180,9 @@ class ShardDecoder:
     def set_dense_weights(self, values: npt.NDArray[np.float64]) -> None: ...
     def translate(self, sentence: int) -> str: ...
     def kbest(self, sentence: int, k: int, unique: bool) -> list[Translation]: ...
+    def derivation(
+        self, sentence: int, rank: int, unique: bool
+    ) -> tuple[Translation, list[tuple[str, list[tuple[str, float]], list[int]]]]: ...
 
 # extract: index and rules (bindings_extract.cc)
 

@@ -7,11 +7,11 @@ index), `shards/NAME/` for the training set and every other set, `stages/` (reco
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from itersel import events
 from itersel.align import AlignedPair, AlignerConfig, eflomal_links, eflomal_version, symmetrize
 from itersel.build_config import TRAIN, BuildConfig, SetSection
 from itersel.compile import Corpus, IndexGrammars, ShardCompiler
@@ -46,6 +46,8 @@ def stages(config: BuildConfig) -> Iterator[Stage]:
     if config.lm.given is None and not config.lm.text:  # the model must not know a fold's own targets either
         for number in range(config.extract.folds):
             yield _language_model(config, Fold(config.extract.folds, number))
+    if config.lm.unseen:
+        yield _language_model(config, unseen=True)
     yield _index(config)
     if config.train.shards:
         layout = config.shards.train_layout(config.seed)
@@ -79,8 +81,10 @@ def alignment_path(config: BuildConfig) -> Path:
     return config.work / "model" / "alignment"
 
 
-def language_model_path(config: BuildConfig, without: Fold | None = None) -> Path:
-    """The model of the whole training text, or the one that has not seen a fold of it."""
+def language_model_path(config: BuildConfig, without: Fold | None = None, *, unseen: bool = False) -> Path:
+    """The model of the whole training text, or the one that has not seen a fold or the training shards of it."""
+    if unseen:
+        return config.work / "model" / "lm.unseen.arpa.gz"
     if without is not None:
         return config.work / "model" / f"lm.without-fold.{without.number}.arpa.gz"
     return config.lm.given or config.work / "model" / "lm.arpa.gz"
@@ -213,7 +217,7 @@ def _align(config: BuildConfig) -> Stage:
             else:
                 directed = stack.enter_context(eflomal_links(bitext, aligner))
                 if not directed.deterministic:
-                    print("align: warning: this eflomal cannot be seeded; a second run will differ", file=sys.stderr)
+                    events.warn("align: this eflomal cannot be seeded; a second run will differ")
                 pairs = symmetrize(bitext, directed.forward, directed.reverse, section.method)
             links = 0
             for pair in pairs:
@@ -240,9 +244,9 @@ def _select_links(bitext: Bitext, given: Path, config: BuildConfig) -> Iterator[
         yield AlignedPair(pair.number, source, target, links[line - 1])
 
 
-def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
-    section, output = config.lm, language_model_path(config, without)
-    name = "lm" if without is None else f"lm.without-fold.{without.number}"
+def _language_model(config: BuildConfig, without: Fold | None = None, *, unseen: bool = False) -> Stage:
+    section, output = config.lm, language_model_path(config, without, unseen=unseen)
+    name = "lm.unseen" if unseen else "lm" if without is None else f"lm.without-fold.{without.number}"
     if section.given is not None:
         return Stage("lm", {"given": section.given}, {}, [], lambda: f"order {LanguageModel(output).order}, given")
     texts: Sequence[Path] = section.text or [reference_path(config, TRAIN)]
@@ -250,6 +254,9 @@ def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
     cleaning = _cleanings(config)[1]
 
     def lines() -> Iterable[str]:
+        if unseen:
+            yield from _outside_shards(config)
+            return
         for path in texts:
             yield from clean_side(path, cleaning) if section.text else read_lines(path)
 
@@ -257,14 +264,31 @@ def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
         with atomic_write(output) as stream:
             model = estimate(track(lines(), name), settings, source=texts[0], without=without)
             for reason in model.fallbacks:
-                print(f"{name}: warning: {reason}; using 0.5, 1 and 1.5", file=sys.stderr)
+                events.warn(f"{name}: {reason}; using 0.5, 1 and 1.5")
             write_arpa(model, stream)
         return f"order {section.order}, {sum(map(len, model.tables)):,} n-grams of {model.tokens:,} words"
 
     options = {**asdict(settings), "cleaning": asdict(cleaning) if section.text else None}
     if without is not None:
         options["without"] = asdict(without)
-    return Stage(name, {f"text.{i}": path for i, path in enumerate(texts)}, options, [output], make)
+    inputs = {f"text.{i}": path for i, path in enumerate(texts)}
+    if unseen:
+        options["unseen"] = asdict(config.shards.train_layout(config.seed))
+        inputs |= {"tasks": tasks_path(config, TRAIN)} if config.train.tasks is not None else {}
+    return Stage(name, inputs, options, [output], make)
+
+
+def _outside_shards(config: BuildConfig) -> Iterator[str]:
+    """The training targets that no training shard has."""
+    targets = list(read_lines(reference_path(config, TRAIN)))
+    tasks = list(read_lines(tasks_path(config, TRAIN))) if config.train.tasks is not None else []
+    layout = config.shards.train_layout(config.seed)
+    taken = {number for one in layout.assign(len(targets), tasks) for number in one.sentences}
+    if len(taken) == len(targets):
+        raise ConfigError(
+            "lm.unseen leaves no text: the training shards have all sentences", hint="Make shards.first smaller."
+        )
+    return (line for number, line in enumerate(targets) if number not in taken)
 
 
 def _index(config: BuildConfig) -> Stage:
@@ -298,15 +322,16 @@ def _shard(
             {"sentences": [sentences], "references": targets, "tasks": [] if tasks is None else [tasks]}
         )
         made = count = count_rules = 0
-        with Progress(f"shard.{name}", len(corpus)) as progress:
+        total = sum(len(one.sentences) for one in layout.assign(len(corpus), corpus.tasks))
+        with Progress(f"shard.{name}", total) as progress:
             for outcome in write_shards(compiler, layout, folder, jobs=config.jobs, inputs=described):
                 if outcome.trouble is not None:
-                    print(f"shard.{name}: {folder / outcome.record.name}: {outcome.trouble}", file=sys.stderr)
+                    events.warn(f"shard.{name}: {folder / outcome.record.name}: {outcome.trouble}; it was made again")
                 made, count = made + outcome.made, count + 1
                 count_rules += outcome.record.rules
                 progress.advance(len(outcome.record.sentences), note=f"{count:,} shards")
         kept = f", {count - made:,} kept" if made < count else ""
-        return f"{len(corpus):,} sentences in {count:,} shards, {count_rules:,} rules{kept}"
+        return f"{total:,} sentences in {count:,} shards, {count_rules:,} rules{kept}"
 
     def size() -> int:
         return sum(record["bytes"] for record in read_manifest(folder)["shards"])

@@ -18,7 +18,7 @@ from typing import Protocol
 from itersel.errors import ConfigError, InputError
 from itersel.extract import ExtractOptions, Extractor
 from itersel.features import parse_groups
-from itersel.files import check_utf8, read_bytes, read_lines
+from itersel.files import check_utf8, parallel_lines, read_bytes
 from itersel.sentences import GrammarPlaces, Sentence, read_sentences
 from itersel.shard import ShardWriter
 from itersel.text import SEPARATOR, words
@@ -96,19 +96,9 @@ class Corpus:
 
 
 def _parallel(path: str | os.PathLike[str], count: int, other: str | os.PathLike[str]) -> Iterator[str]:
-    number = 0
-    for number, line in enumerate(read_lines(path), 1):
-        where = f"{os.fspath(path)}:{number}"
-        if number > count:
-            raise InputError(f"goes on, but {os.fspath(other)} ends after {count} lines", where=where)
-        _check_line(line, where)
+    for number, line in enumerate(parallel_lines(path, count, other), 1):
+        _check_line(line, f"{os.fspath(path)}:{number}")
         yield line
-    if number < count:
-        raise InputError(
-            f"ends after {number} lines, but {os.fspath(other)} has {count}",
-            where=f"{os.fspath(path)}:{number + 1}",
-            hint="Line i of every file belongs to sentence i; check that none was lost.",
-        )
 
 
 def _check_line(line: str, where: str) -> None:

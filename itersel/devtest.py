@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from itersel.corpus_metrics import CorpusMetric, bleu_length_ratio
 from itersel.decode import DecoderOptions
 from itersel.features import Weights
 from itersel.language_model import LanguageModel
 from itersel.shard import Shard, ShardDecoder
+from itersel.sources import Source
 from itersel.vectors import Vector
 from itersel.workers import ordered_map
 
@@ -52,16 +53,13 @@ def translate_shards(
     return [line for lines in ordered_map(translate, blocks(), jobs) for line in lines]
 
 
-def score(shards: Sequence[Shard], translations: Sequence[str]) -> Score:
+def score(shards: Sequence[Source], translations: Sequence[str]) -> Score:
     """BLEU of the translations against the shards' references."""
-    from sacrebleu.metrics.bleu import BLEU  # here, because only runs with devtest need it
-
     references = [shard.references(sentence) for shard in shards for sentence in range(len(shard))]
-    most = max(map(len, references))
-    streams: Any = [[given[k] if k < len(given) else None for given in references] for k in range(most)]
-    found = BLEU(tokenize="none", force=True).corpus_score(list(translations), streams)
-    ratio = found.sys_len / found.ref_len if found.ref_len else 0.0
-    return Score(found.score, ratio, tuple(_degenerate(translations, ratio)))
+    bleu = CorpusMetric("bleu", references)
+    statistics = bleu.statistics(translations)
+    ratio = bleu_length_ratio(statistics)
+    return Score(bleu.score(statistics), ratio, tuple(_degenerate(translations, ratio)))
 
 
 def _degenerate(translations: Sequence[str], ratio: float) -> Iterator[str]:

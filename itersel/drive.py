@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -19,15 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from itersel import events
 from itersel.devtest import score
 from itersel.engines import Engine, EpochOutcome, EpochWork, TranslateWork, open_engine
 from itersel.errors import ConfigError, InputError
 from itersel.features import Weights
 from itersel.files import atomic_write
+from itersel.list_table import ListTable
 from itersel.plan import plan_of_name
 from itersel.progress import Progress
 from itersel.run_directory import RunDirectory
 from itersel.shard import Shard
+from itersel.sources import Source, open_source
 from itersel.train_config import TrainConfig, expand, identity
 from itersel.vectors import Vector
 from itersel.version import __version__, build_id
@@ -42,7 +44,7 @@ def train(config: TrainConfig, directory: str | os.PathLike[str], *, warn: Calla
         raise ConfigError("there are no shards to train on", hint="Give shards: [FILE, …] or --shards.")
     run = RunDirectory(directory)
     with run.locked():
-        driver = Driver(config, run, warn or (lambda text: print(f"warning: {text}", file=sys.stderr)))
+        driver = Driver(config, run, warn or events.warn)
         with contextlib.closing(open_engine(config, run)) as engine:
             return driver.run(engine)
 
@@ -55,7 +57,8 @@ class Driver:
         self.plan = plan_of_name(config.algorithm)
         self.selection = self.plan.selection(config.selection)
         self.files = [_open(path) for path in expand(config.shards, "shards")]
-        self.devtest = [_open(path) for path in expand(config.devtest, "devtest")]
+        devtest = [_open(path) for path in expand(config.devtest, "devtest")]
+        self.devtest = sorted(devtest, key=lambda one: isinstance(one, ListTable))  # shards first, otherwise as given
         self.default_shards = 1 if self.plan.one_shard else None
         self.plan.check(len(config.layout.tasks(self.files, 0, self.default_shards)))
         description = {
@@ -148,7 +151,11 @@ class Driver:
         self, engine: Engine, epoch: int, weights: Vector, file: Path
     ) -> tuple[dict[str, Any], list[Path], list[str]]:
         """Scores, files and warnings of the devtest shards' translation with these weights."""
-        lines = engine.translate(TranslateWork(self.devtest, weights, file))
+        shards = [one for one in self.devtest if isinstance(one, Shard)]
+        lines = engine.translate(TranslateWork(shards, weights, file)) if shards else []
+        for one in self.devtest:
+            if isinstance(one, ListTable):
+                lines += one.translate(weights)  # nothing to decode: quicker done than sent to an engine
         place = self.directory.epoch(epoch) / "devtest.txt.gz"
         with atomic_write(place) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
@@ -215,8 +222,8 @@ class Driver:
         return self.directory.path / "weights.txt.gz"
 
 
-def _open(path: str) -> Shard:
-    shard = Shard(path)
+def _open(path: str) -> Source:
+    shard = open_source(path)
     if len(shard) == 0:
         raise InputError("the shard has no sentences", where=path, hint="Leave it out, or compile it again.")
     return shard
@@ -224,7 +231,9 @@ def _open(path: str) -> Shard:
 
 def _note(sums: dict[str, float]) -> str:
     """The sums so far, for a person who watches."""
-    if not sums["lists"]:
+    if not sums["pairs"]:  # nothing yet, or an engine that knows only how far it is
         return ""
-    errors = sums["rank_errors"] / max(sums["pairs"], 1)
-    return f"{sums['updates']:,.0f} updates, metric {sums['best_metric'] / sums['lists']:.4f}, pair errors {errors:.1%}"
+    errors = sums["rank_errors"] / sums["pairs"]
+    metric = sums["best_metric"] / sums["lists"]
+    learned = f"{sums['updates']:,.0f} updates, {sums['nonzero']:,.0f} features"
+    return f"{learned}, metric {metric:.4f}, pair errors {errors:.1%}"

@@ -15,6 +15,8 @@ from itersel.errors import ConfigError
 from itersel.files import atomic_write, read_utf8
 
 GROUPS = ("id", "ng", "shape")
+PREFIXES = {"id": ("R:",), "ng": ("RBS:", "RBT:"), "shape": ("Shape_",)}
+"""How the names of a group's features begin."""
 BLANKS = frozenset(" \t\r\n")  # what separates words, names and values
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from itersel.errors import InputError, ResourceError
 from itersel.map_task import Part, check_shard
-from itersel.shard import Shard
+from itersel.sources import Source, open_source
 
 CACHE_VARIABLE = "ITERSEL_NODE_CACHE"
 LIMIT_VARIABLE = "ITERSEL_NODE_CACHE_GB"
@@ -27,10 +27,20 @@ def is_address(path: str) -> bool:
     return "://" in path
 
 
-def open_part(part: Part) -> Shard:
-    """The part's shard, fetched if it is not a local path."""
-    shard = Shard(local_file(part.path, part.checksum)) if is_address(part.path) else Shard(part.path)
-    check_shard(shard, part)
+def open_part(part: Part) -> Source:
+    """The part's shard or table of lists, fetched if it is not a local path.
+
+    A damaged copy goes: the next attempt fetches it anew.
+    """
+    if not is_address(part.path):
+        return part.open()
+    copy = local_file(part.path, part.checksum)
+    try:
+        shard = open_source(copy)
+        check_shard(shard, part)
+    except InputError as error:
+        copy.unlink(missing_ok=True)
+        raise InputError(error.message, where=part.path, hint=error.hint) from None
     return shard
 
 

@@ -50,6 +50,12 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         return stream.read()
 
 
+def read_head(path: str | os.PathLike[str], size: int) -> bytes:
+    """At most so many bytes of the decompressed content, to recognise it by."""
+    with open_bytes(path) as stream, gzip_errors(path):
+        return stream.read(size)
+
+
 def check_utf8(content: bytes, path: str | os.PathLike[str]) -> None:
     """Raise InputError with `path:line` if `content` is not UTF-8."""
     try:
@@ -82,6 +88,23 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
                 yield line.rstrip(b"\n").decode()
             except UnicodeDecodeError as error:
                 raise _not_utf8(path, number, error.start + 1) from None
+
+
+def parallel_lines(path: str | os.PathLike[str], count: int, other: str | os.PathLike[str]) -> Iterator[str]:
+    """The lines of a file that must have `count` of them, as `other` has; more or fewer are an InputError."""
+    number = 0
+    for number, line in enumerate(read_lines(path), 1):
+        if number > count:
+            raise InputError(
+                f"goes on, but {os.fspath(other)} ends after {count} lines", where=f"{os.fspath(path)}:{number}"
+            )
+        yield line
+    if number < count:
+        raise InputError(
+            f"ends after {number} lines, but {os.fspath(other)} has {count}",
+            where=f"{os.fspath(path)}:{number + 1}",
+            hint="Line i of every file belongs to sentence i; check that none was lost.",
+        )
 
 
 @contextlib.contextmanager

@@ -40,11 +40,13 @@ class Layout:
     shards: int | None = None
     """The number of shards instead of their size; not for tasks."""
     seed: int = 1
+    first: int | None = None
+    """Make only so many of the shards, the first ones: training on a part of the corpus."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ConfigError(f"unknown layout {self.kind!r}", hint=f"Choose one of {', '.join(KINDS)}.")
-        for name in ("size", "shards"):
+        for name in ("size", "shards", "first"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"{name} is {value}", hint="Give at least 1.")
@@ -68,7 +70,8 @@ class Layout:
         else:
             groups = [("", shuffled(count, self.seed) if self.kind == "random" else list(range(count)))]
         pieces = [(label, piece) for label, numbers in groups for piece in even_pieces(numbers, self._parts(numbers))]
-        return [Assignment(shard_name(i), tuple(piece), label) for i, (label, piece) in enumerate(pieces)]
+        chosen = pieces[: self.first]
+        return [Assignment(shard_name(i), tuple(piece), label) for i, (label, piece) in enumerate(chosen)]
 
     def _parts(self, numbers: Sequence[int]) -> int:
         if self.shards is not None:

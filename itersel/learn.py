@@ -23,8 +23,9 @@ SCHEDULES = ("constant", "inverse", "inverse_sqrt")
 class LearnConfig:
     """How a list changes the weights."""
 
-    rule: str = "perceptron"
-    """perceptron: update if ⟨w, x̄⟩ ≤ 0; margin_perceptron: if ⟨w, x̄⟩ < margin."""
+    rule: str = "margin_perceptron"
+    """margin_perceptron: update if ⟨w, x̄⟩ < margin; perceptron, the ACL 2012 paper's: if ⟨w, x̄⟩ ≤ 0. Online, the latter
+    keeps the weights tiny, each list turns them far, and on real data the output is bad (docs/experiments.md)."""
     margin: float = 1.0
     eta: float = 0.0001
     """Learning rate."""

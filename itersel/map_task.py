@@ -21,13 +21,15 @@ import numpy as np
 from itersel.epoch import EpochConfig, EpochResult, Progress, run_epoch
 from itersel.errors import InputError
 from itersel.language_model import LanguageModel
+from itersel.list_epoch import run_list_epoch
+from itersel.list_table import ListTable
 from itersel.mix import total
-from itersel.shard import Shard
+from itersel.sources import Source, open_source
 from itersel.vectors import Vector, feature_ids
 
-Opener = Callable[["Part"], Shard]
-COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric")
-"""What progress is told of."""
+Opener = Callable[["Part"], Source]
+COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric", "nonzero")
+"""What progress is told of: sums so far, and the number of weights now."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,9 @@ class Part:
     sentences: tuple[int, ...] | None = None
     """None: all."""
 
-    def open(self) -> Shard:
-        """The shard, if it is the one that is meant."""
-        shard = Shard(self.path)
+    def open(self) -> Source:
+        """The shard or table of lists, if it is the one that is meant."""
+        shard = open_source(self.path)
         check_shard(shard, self)
         return shard
 
@@ -145,7 +147,7 @@ def run_map_task(
     return MapResult(row, names, statistics, State(result.weights, sums, names))
 
 
-def check_shard(shard: Shard, part: Part) -> None:
+def check_shard(shard: Source, part: Part) -> None:
     if shard.checksum != part.checksum:
         raise InputError(
             f"another shard than the driver's: checksum {shard.checksum:016x} instead of {part.checksum:016x}",
@@ -168,19 +170,26 @@ def _learn(
 
     def tell(part: dict[str, float]) -> None:
         if progress is not None:
-            progress({key: statistics.get(key, 0) + part[key] for key in COUNTS})
+            sums = {key: statistics.get(key, 0) + part[key] for key in COUNTS}
+            progress(sums | {"nonzero": part["nonzero"]})
 
     for part in task.parts:
-        result = run_epoch(
-            opener(part),
-            weights,
-            model,
-            config,
-            number=epoch,
-            sentences=part.sentences,
-            lists_before=epoch * task.size + int(statistics.get("lists", 0)),
-            progress=tell,
-        )
+        source, before = opener(part), epoch * task.size + int(statistics.get("lists", 0))
+        if isinstance(source, ListTable):
+            result = run_list_epoch(
+                source, weights, config, number=epoch, lists=part.sentences, lists_before=before, progress=tell
+            )
+        else:
+            result = run_epoch(
+                source,
+                weights,
+                model,
+                config,
+                number=epoch,
+                sentences=part.sentences,
+                lists_before=before,
+                progress=tell,
+            )
         weights = result.weights
         names.update(result.names)
         for sums, more in ((statistics, result.statistics), (seconds, result.seconds)):

@@ -15,7 +15,7 @@ import base64
 import json
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,20 +24,22 @@ import numpy as np
 
 from itersel.config import build
 from itersel.epoch import Progress
-from itersel.errors import ConfigError, InputError
+from itersel.errors import ConfigError, InputError, UserError
 from itersel.fetch import open_part
 from itersel.language_model import LanguageModel
 from itersel.map_task import MapResult, MapTask, Part, State, run_map_task, select_names
 from itersel.mix import Columns, Selection, in_shard_order, merge, reduce_range
 from itersel.names import NameTable
 from itersel.plan import plan_of_name
-from itersel.shard import ShardDecoder
+from itersel.shard import Shard, ShardDecoder
 from itersel.train_config import TrainConfig
 from itersel.vectors import Vector, even_bounds, feature_ids
 from itersel.version import __version__, build_id, describe_build
 
 SHARD = "shard"
 """Key of the records that reducers let pass: a shard's statistics and state."""
+FINISHED = "finished"
+"""Last words of a map task in its log."""
 Record = tuple[str, str]
 
 
@@ -89,14 +91,25 @@ def map_shard(
     *,
     epoch: int,
     reducers: int = 1,
+    begin: Callable[[str], None] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Record]:
-    """Do the map task of the line and cut its row into ranges. Errors begin with the shard's name."""
+    """Do the map task of the line and cut its row into ranges. Errors begin with the shard's name.
+
+    `begin` is told the shard's name first of all, for a log that outlives a process that is killed.
+    """
     task, state = parse_task_line(line)
+    if begin is not None:
+        begin(task.name)
     own = plan_of_name(config.algorithm).own_weights
-    result = run_map_task(
-        task, start, state, model, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
-    )
+    try:
+        result = run_map_task(
+            task, start, state, model, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
+        )
+    except UserError as error:
+        known = error.where is None or error.where in task.name
+        text = error.message if known else f"{error.where}: {error.message}"
+        raise type(error)(text, where=task.name, hint=error.hint) from None
     yield from map_records(task.number, result, reducers)
 
 
@@ -186,7 +199,10 @@ class BlockTranslator:
     def __call__(self, line: str) -> Record:
         block = Block.from_line(line)
         if self.checksum != block.part.checksum:
-            self.decoder = ShardDecoder(open_part(block.part), self.weights, self.model, self.options)
+            shard = open_part(block.part)
+            if not isinstance(shard, Shard):
+                raise InputError("not a shard: there is nothing to decode", where=block.part.path)
+            self.decoder = ShardDecoder(shard, self.weights, self.model, self.options)
             self.checksum = block.part.checksum
         lines = [self.decoder.translate(sentence) for sentence in block.part.sentences or ()]
         return str(block.number), _encode({"lines": lines})

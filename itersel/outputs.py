@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from itersel import events
 from itersel.errors import InputError
 from itersel.files import atomic_write
 
@@ -38,6 +39,16 @@ def atomic_group(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[IO[by
 
 
 @contextlib.contextmanager
+def open_output(path: str | os.PathLike[str] | None) -> Iterator[IO[bytes]]:
+    """A file that appears when it is complete, or standard output."""
+    if path is None:
+        yield sys.stdout.buffer
+    else:
+        with atomic_write(path) as stream:
+            yield stream
+
+
+@contextlib.contextmanager
 def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
     """Make the folder, and hold it against other processes that ask for the same; waits until they are done.
 
@@ -53,7 +64,7 @@ def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                print(f"{os.fspath(folder)}: another process is at work here; waiting for it", file=sys.stderr)
+                events.note(f"{os.fspath(folder)}: another process is at work here; waiting for it")
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Progress of long work: a line that redraws itself on a terminal, sparse plain log lines elsewhere."""
+"""Progress of long work: a line that redraws itself on a terminal, sparse plain log lines or events elsewhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TextIO, TypeVar
 
+from itersel import events
+
 Item = TypeVar("Item")
 TERMINAL_INTERVAL = 0.2
 LOG_INTERVAL = 30.0
+EVENT_INTERVAL = 1.0
 
 
 class Progress:
@@ -18,7 +21,8 @@ class Progress:
     def __init__(self, stage: str, total: int | None = None, *, unit: str = "sentences", stream: TextIO | None = None):
         self.stage, self.total, self.unit = stage, total, unit
         self.stream = stream or sys.stderr
-        self.terminal = self.stream.isatty()
+        self.as_events = stream is None and events.as_json()
+        self.terminal = self.stream.isatty() and not self.as_events
         self.done = 0
         self.started = self.shown = time.monotonic()
         self.note = ""
@@ -35,12 +39,21 @@ class Progress:
         self.done = done
         self.note = note or self.note
         now = time.monotonic()
-        if now - self.shown >= (TERMINAL_INTERVAL if self.terminal else LOG_INTERVAL):
+        if now - self.shown >= self._interval():
             self.shown = now
             self._show()
 
+    def _interval(self) -> float:
+        if self.as_events:
+            return EVENT_INTERVAL
+        return TERMINAL_INTERVAL if self.terminal else LOG_INTERVAL
+
     def _show(self, end: bool = False) -> None:
         seconds = max(time.monotonic() - self.started, 1e-9)
+        if self.as_events:
+            facts = {"done": self.done, "total": self.total, "unit": self.unit, "seconds": round(seconds, 3)}
+            events.emit("progress", stage=self.stage, **facts, note=self.note or None, finished=end)
+            return
         text = f"{self.stage}: {self.done:,}" + (f" of {self.total:,}" if self.total else "") + f" {self.unit}"
         text += f", {self.done / seconds:,.1f}/s"
         if self.total and self.done and not end:

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from itersel import _kernel
 from itersel.decode import DecoderOptions, Hypothesis
+from itersel.derivation import Derivation
+from itersel.errors import InputError
 from itersel.features import GROUPS, Weights, templates
 from itersel.files import atomic_write
 from itersel.grammar import Grammar
@@ -145,3 +147,11 @@ class ShardDecoder:
         """Up to k derivations, best first; with `unique`, only the best one of each target string."""
         found = self.native.kbest(sentence, k, unique)
         return [Hypothesis(one.text, one.score, one.features) for one in found]
+
+    def derivation(self, sentence: int, rank: int = 0, *, unique: bool = True) -> Derivation:
+        """The tree of a hypothesis of `kbest`, 0 for the best; an InputError if there are not so many."""
+        try:
+            found, nodes = self.native.derivation(sentence, rank, unique)
+        except IndexError as error:
+            raise InputError(str(error), where=self.shard.path) from None
+        return Derivation.of(found.text, found.score, nodes)

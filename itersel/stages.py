@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from itersel import events
 from itersel.errors import InputError
 from itersel.files import atomic_write
 
@@ -128,6 +128,6 @@ def _holds(stage: Stage, record: Mapping[str, Any], work: Path) -> bool:
         if stage.check is not None:
             stage.check()
     except InputError as error:
-        print(f"{stage.name}: warning: {error.where}: {error.message}; the stage runs again", file=sys.stderr)
+        events.warn(f"{stage.name}: {error.where}: {error.message}; the stage runs again")
         return False
     return True

@@ -13,7 +13,7 @@ from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError, InputError
 from itersel.mix import Selection
 from itersel.plan import plan_of_name
-from itersel.shard import Shard
+from itersel.sources import Source
 from itersel.train_layout import TrainLayout
 
 RUNNERS = {
@@ -25,6 +25,7 @@ RUNNERS = {
     "spark": "spark:SparkEngine",
     "emr": "emr:EmrEngine",
     "slurm": "slurm:SlurmEngine",
+    "sge": "sge:SgeEngine",
 }
 """Engines by name: module and class in itersel.engines."""
 RESULT_FREE = ("epochs", "patience", "run")
@@ -121,12 +122,12 @@ def file_checksum(path: str | os.PathLike[str]) -> str:
         raise InputError(f"cannot read: {error.strerror}", where=path) from None
 
 
-def identity(config: TrainConfig, shards: Sequence[Shard], devtest: Sequence[Shard]) -> dict[str, Any]:
+def identity(config: TrainConfig, shards: Sequence[Source], devtest: Sequence[Source]) -> dict[str, Any]:
     """What the result is a function of, as flat keys; data by checksum, so that files may move."""
     values = asdict(config)
     for key in (*RESULT_FREE, *PATHS):
         del values[key]
-    made = dict(_flat(values))
+    made = dict(flat(values))
     made["language_model"] = None if config.language_model is None else file_checksum(config.language_model)
     made["start"] = None if config.start is None else file_checksum(config.start)
     for key, opened in (("shards", shards), ("devtest", devtest)):
@@ -136,7 +137,8 @@ def identity(config: TrainConfig, shards: Sequence[Shard], devtest: Sequence[Sha
     return made
 
 
-def _flat(values: Any, prefix: str = "") -> list[tuple[str, Any]]:
+def flat(values: Any, prefix: str = "") -> list[tuple[str, Any]]:
+    """The values of nested mappings with their keys, joined by dots."""
     if not isinstance(values, dict):
         return [(prefix, list(values) if isinstance(values, tuple) else values)]
-    return [pair for key, value in values.items() for pair in _flat(value, f"{prefix}.{key}" if prefix else key)]
+    return [pair for key, value in values.items() for pair in flat(value, f"{prefix}.{key}" if prefix else key)]

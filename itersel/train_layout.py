@@ -12,26 +12,27 @@ from dataclasses import dataclass
 from itersel.errors import ConfigError, InputError
 from itersel.layout import Layout, random_bits
 from itersel.map_task import MapTask, Part
-from itersel.shard import Shard
+from itersel.sources import Source
 
-KINDS = ("files", "random", "reshard", "tasks")
+KINDS = ("files", "random", "reshard", "sequential", "tasks")
 
 
 @dataclass(frozen=True)
 class TrainLayout:
     """How the sentences of all files are dealt out.
 
-    files    each file is a shard
-    random   shuffled once by the seed, then cut
-    reshard  shuffled anew for each epoch
-    tasks    a shard for each label, in code point order of the labels
+    files       each file is a shard
+    random      shuffled once by the seed, then cut
+    reshard     shuffled anew for each epoch
+    sequential  cut as they come
+    tasks       a shard for each label, in code point order of the labels
     """
 
     kind: str = "files"
     shards: int | None = None
-    """random, reshard: the number of shards. Default: as many as files; 1 for sgd."""
+    """random, reshard, sequential: the number of shards. Default: as many as files; 1 for sgd."""
     size: int | None = None
-    """random, reshard, tasks: the most sentences a shard may have, instead of the number."""
+    """All but files: the most sentences a shard may have, instead of the number."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -43,7 +44,7 @@ class TrainLayout:
             raise ConfigError(f"layout.seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
         self._layout(1, 0)  # checks the rest
 
-    def tasks(self, files: Sequence[Shard], epoch: int, default_shards: int | None = None) -> list[MapTask]:
+    def tasks(self, files: Sequence[Source], epoch: int, default_shards: int | None = None) -> list[MapTask]:
         """The map tasks of an epoch, counted from 0."""
         if self.kind == "files":
             return [MapTask(k, (Part(one.path, one.checksum),), len(one)) for k, one in enumerate(files)]
@@ -64,10 +65,10 @@ class TrainLayout:
             return Layout("tasks", self.size, self.shards)
         seed = random_bits(self.seed, epoch) if self.kind == "reshard" else self.seed
         shards = self.shards if self.shards is not None or self.size is not None else default_shards
-        return Layout("random", self.size, shards, seed)
+        return Layout("sequential" if self.kind == "sequential" else "random", self.size, shards, seed)
 
 
-def _label(shard: Shard, sentence: int) -> str:
+def _label(shard: Source, sentence: int) -> str:
     label = shard.task(sentence)
     if not label:
         raise InputError(

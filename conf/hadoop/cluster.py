@@ -5,7 +5,7 @@
     python3 conf/hadoop/cluster.py status    # one line for each daemon
     python3 conf/hadoop/cluster.py stop      # --remove also deletes HDFS and logs
 
-Needs Java 11 or newer and, the first time, Maven. Everything lies below ${ITERSEL_CACHE:-~/.cache/itersel}; all ports are
+Needs Java 11 or newer and, the first time, Maven. Everything lies below ${ITERSEL_CACHE:-~/.cache/itersel}; ports are
 free ones of 127.0.0.1. `start` prints `export HADOOP_HOME=…` for other programs; `itersel train -r hadoop` finds the
 cluster without it. With HADOOP_HOME set to a Hadoop of your own, `start` leaves that as it is and starts nothing.
 """
@@ -204,6 +204,7 @@ def write_settings(port: dict[str, int]) -> None:
             "yarn.nodemanager.webapp.address": "127.0.0.1:0",
             "yarn.nodemanager.collector-service.address": "127.0.0.1:0",
             "yarn.nodemanager.aux-services": "mapreduce_shuffle",
+            "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,ITERSEL_NODE_CACHE",
             "yarn.nodemanager.resource.memory-mb": 2048,
             "yarn.nodemanager.resource.cpu-vcores": 4,
             "yarn.nodemanager.pmem-check-enabled": "false",
@@ -212,7 +213,6 @@ def write_settings(port: dict[str, int]) -> None:
             "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 100,
             "yarn.nodemanager.disk-health-checker.min-free-space-per-disk-mb": 0,
             "yarn.log-aggregation-enable": "true",  # `yarn logs` shows a failed task's own words
-            "yarn.nodemanager.remote-app-log-dir": "/tmp/logs",
             "yarn.log-aggregation.retain-seconds": 86400,
             "yarn.application.classpath": f"{HOME}/etc/hadoop,{HOME}/jars/*",
         },
@@ -232,6 +232,9 @@ def write_settings(port: dict[str, int]) -> None:
             "mapreduce.reduce.memory.mb": 512,
             "mapreduce.reduce.java.opts": small,
             "mapreduce.task.io.sort.mb": 32,
+            # Jobs are short here: look more often than once a second.
+            "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": 250,
+            "mapreduce.client.progressmonitor.pollinterval": 300,
         },
     }
     for name, values in settings.items():
@@ -275,7 +278,8 @@ def java(arguments: list[str]) -> list[str]:
 
 def environment() -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("HADOOP_", "YARN_", "HDFS_"))}
-    return kept | {"JAVA_HOME": str(java_home()), "HADOOP_HOME": str(HOME)}
+    mine = {"JAVA_HOME": java_home(), "HADOOP_HOME": HOME, "ITERSEL_NODE_CACHE": HOME / "data" / "shards"}
+    return kept | {name: str(value) for name, value in mine.items()}
 
 
 def start() -> None:

@@ -85,7 +85,7 @@ def install(folder, manifest):
 
 
 def run(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # noqa: S603
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     said = done.stdout.decode(errors="replace")
     if done.returncode != 0:
         fail(f"{' '.join(command[:4])} failed:\n{said}")

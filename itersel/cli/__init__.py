@@ -10,19 +10,65 @@ import importlib
 import os
 import signal
 import sys
+import time
+import traceback
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
+from itersel import events
 from itersel.errors import UserError
-from itersel.version import __version__
+from itersel.version import __version__, version_details
 
-VERBS: tuple[str, ...] = ("prepare", "align", "lm", "extract", "shard", "build", "train", "translate", "wheelhouse")
+VERBS: tuple[str, ...] = (
+    "prepare",
+    "align",
+    "lm",
+    "extract",
+    "shard",
+    "build",
+    "train",
+    "translate",
+    "rerank",
+    "evaluate",
+    "report",
+    "inspect",
+    "demo",
+    "experiment",
+    "wheelhouse",
+    "completion",
+)
+USAGE, INTERRUPTED, TERMINATED = 2, 130, 143
+"""Exit codes, besides those of errors (itersel.errors)."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with arguments as an event, if programs read; parsers of verbs are of the same kind."""
+
+    def error(self, message: str) -> NoReturn:
+        if events.as_json():
+            events.emit("error", message=message, where=None, hint=self.format_usage().strip())
+            events.emit("end", code=USAGE)
+            sys.exit(USAGE)
+        super().error(message)
+
+
+class ShowVersion(argparse.Action):
+    """Looks the details up only when they are asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(version_details())
+        parser.exit()
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="itersel", description="Distributed discriminative training for hierarchical machine translation."
+    parser = Parser(
+        prog="itersel",
+        description="Distributed discriminative training for hierarchical machine translation.",
+        epilog="`itersel VERB --help` shows options and examples. Exit codes: 0 done, 1 a failure of the program or the"
+        " machine, 2 wrong usage or bad input, 130 interrupted, 143 terminated.",
     )
-    parser.add_argument("--version", action="version", version=f"itersel {__version__}")
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show versions and how the kernel was built")
+    _add_log_option(parser, False)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in VERBS:
         module = importlib.import_module(f"itersel.cli.{name}")
@@ -33,22 +79,52 @@ def build_parser() -> argparse.ArgumentParser:
             epilog=f"example:\n{module.EXAMPLE}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        _add_log_option(verb, argparse.SUPPRESS)  # also after the verb
         module.add_arguments(verb)
         verb.set_defaults(run=module.run)
     return parser
 
 
+def _add_log_option(parser: argparse.ArgumentParser, default: Any) -> None:
+    parser.add_argument(
+        "--log-json",
+        action="store_true",
+        default=default,
+        help="progress, warnings and errors as JSON lines on standard error",
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    args = build_parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds, so that temporary files and children go
+    given = sys.argv[1:] if arguments is None else arguments
+    events.configure(json="--log-json" in given)  # wrong arguments are told of in the wanted form, too
+    args = build_parser().parse_args(given)
+    events.configure(json=args.log_json, verb=args.verb)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # unwinds: temporary files and children go
+    if not args.log_json:
+        return _run(args)
+    began, code = time.monotonic(), 1
+    events.emit("start", version=__version__, arguments=list(given))
+    try:
+        code = _run(args)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+        raise
+    except Exception:
+        events.emit("error", message=traceback.format_exc(), where=None, hint="This is a defect; please report it.")
+    finally:
+        events.emit("end", code=code, seconds=round(time.monotonic() - began, 3))
+    return code
+
+
+def _run(args: argparse.Namespace) -> int:
     try:
         args.run(args)
     except UserError as error:
-        print(f"itersel {args.verb}: error: {error}", file=sys.stderr)
+        events.fail(error)
         return error.exit_code
     except KeyboardInterrupt:
-        print(f"itersel {args.verb}: interrupted", file=sys.stderr)
-        return 130
+        events.note(f"itersel {args.verb}: interrupted")
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`| head`): not a failure. Keep the interpreter from flushing into the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,10 +10,10 @@ import argparse
 import contextlib
 import hashlib
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from itersel import events
 from itersel.align import (
     AlignedPair,
     AlignerConfig,
@@ -136,18 +136,12 @@ def _pairs(
         manifest |= {"links_from": "forward and reverse", "deterministic": True}
         return symmetrize(bitext, args.forward, args.reverse, args.method)
     config = AlignerConfig(args.seed, args.samplers, args.effort, args.null_prior)
-    print("align: eflomal runs in both directions", file=sys.stderr)
+    events.note("align: eflomal runs in both directions")
     directed = stack.enter_context(eflomal_links(bitext, config))
     if not directed.deterministic:
-        print(
-            "align: warning: this eflomal cannot be seeded; a second run will differ slightly",
-            file=sys.stderr,
-        )
+        events.warn("this eflomal cannot be seeded; a second run will differ slightly")
     if directed.skipped:
-        print(
-            f"align: warning: {directed.skipped:,} pairs are empty or too long and get no links",
-            file=sys.stderr,
-        )
+        events.warn(f"{directed.skipped:,} pairs are empty or too long and get no links")
     manifest |= {
         "links_from": f"eflomal {eflomal_version()}",
         "deterministic": directed.deterministic,

@@ -15,7 +15,7 @@ from itersel.stages import table
 SUMMARY = "go from parallel text to shards by one configuration file"
 EXAMPLE = """\
   itersel build conf/sample.yaml
-  itersel build conf/multi30k.yaml --set jobs=4 --set work=/data/m30k --set shards.features=dense"""
+  itersel build conf/sample.yaml --set jobs=4 --set work=work/dense --set shards.features=dense"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,9 +8,9 @@ in the order in which words first occur: the same text and options give the same
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
+from itersel import events
 from itersel.errors import ConfigError, InputError
 from itersel.files import atomic_write, read_lines
 from itersel.lm import Fold, Model, Settings, estimate, read_vocabulary, write_arpa
@@ -100,8 +100,8 @@ def _write(text: str, output: str, settings: Settings, without: Fold | None) -> 
 
 def _report(model: Model) -> None:
     for reason in model.fallbacks:
-        print(f"itersel lm: warning: {reason}; using 0.5, 1 and 1.5", file=sys.stderr)
-    print(f"{model.sentences:,} sentences, {model.tokens:,} words, {len(model.words):,} types", file=sys.stderr)
+        events.warn(f"{reason}; using 0.5, 1 and 1.5")
+    events.note(f"{model.sentences:,} sentences, {model.tokens:,} words, {len(model.words):,} types")
     for order, (table, discounts) in enumerate(zip(model.tables, model.discounts, strict=True), 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
-        print(f"order {order}: {len(table):,} n-grams, discounts {shown}", file=sys.stderr)
+        events.note(f"order {order}: {len(table):,} n-grams, discounts {shown}")

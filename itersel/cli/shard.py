@@ -8,10 +8,10 @@ content and makes the others.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from itersel import events
 from itersel.cli.extract import add_rule_arguments, rule_options
 from itersel.compile import Corpus, FileGrammars, GrammarSource, IndexGrammars, ShardCompiler, ShardOptions
 from itersel.decode import PASS_THROUGH
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> None:
         for outcome in write_shards(compiler, layout, args.output, jobs=args.jobs, inputs=inputs, runner=runner):
             if outcome.trouble is not None:
                 name = Path(args.output) / outcome.record.name
-                print(f"shard: warning: {name}: {outcome.trouble}; it was made again", file=sys.stderr)
+                events.warn(f"{name}: {outcome.trouble}; it was made again")
             made, kept = made + outcome.made, kept + (not outcome.made)
             size += outcome.record.bytes
             progress.advance(len(outcome.record.sentences), note=f"{made + kept:,} shards")

@@ -8,22 +8,22 @@ result is the same to the last bit, with any number of jobs.
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from pathlib import Path
 
+from itersel import events
 from itersel.config import assign, build, override, read_yaml
 from itersel.drive import train
 from itersel.engines import engine_class
 from itersel.plan import PLANS
 from itersel.train_config import RUNNERS, TrainConfig
 from itersel.train_layout import KINDS
+from itersel.views.run import epoch_table
 
 SUMMARY = "train weights on shards"
 EXAMPLE = """\
-  itersel train conf/train.yaml --output run
-  itersel train --shards 'shards/*.itsh' --devtest dev.itsh --lm lm.bin --output run --jobs 4
-  itersel train conf/train.yaml --output margin --set epoch.learn.rule=margin_perceptron --set selection.norm=l1"""
+  itersel train conf/sample-train.yaml --output run
+  itersel train --shards 'shards/*.itsh' --devtest dev.itsh --lm lm.bin --output other --jobs 4
+  itersel train conf/sample-train.yaml --output batch --set epoch.learn.batch=true --set selection.norm=l1"""
 
 FLAGS = {
     "shards": "shards",
@@ -85,31 +85,6 @@ def run(args: argparse.Namespace) -> None:
     if args.dry_run:
         print(engine_class(config).dry_run(config))
         return
-    weights = train(
-        config, args.output, warn=lambda text: print(f"itersel train: warning: {text}", file=sys.stderr, flush=True)
-    )
-    print(epoch_table(Path(args.output)), file=sys.stderr)
+    weights = train(config, args.output)
+    events.note(epoch_table(Path(args.output)))
     print(weights)
-
-
-def epoch_table(directory: Path) -> str:
-    """What each epoch of a finished run came to; the chosen one is marked."""
-    chosen = json.loads((directory / "manifest.json").read_text())["chosen"]
-    rows = [("epoch", "features", "updates", "pair errors", "1-best metric", "devtest BLEU")]
-    for one in map(json.loads, (directory / "statistics.jsonl").read_text().splitlines()):
-        if one["shard"] is not None:
-            continue
-        bleu = one.get("devtest_bleu")
-        rows.append(
-            (
-                f"{one['epoch']}{' *' if one['epoch'] == chosen else '  '}",
-                f"{one['weights']:,}",
-                f"{one['updates']:,}",
-                f"{one['rank_errors'] / max(one['pairs'], 1):.1%}",
-                f"{one['best_metric'] / max(one['lists'], 1):.4f}",
-                "–" if bleu is None else f"{bleu:.2f}",
-            )
-        )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join([*lines, f"* chosen; its weights are the run's, and those of every epoch are in {directory}"])

@@ -10,16 +10,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
+from itersel import events
 from itersel.decode import PASS_THROUGH, Decoder, DecoderOptions
 from itersel.errors import ConfigError
 from itersel.features import Weights, parse_groups
-from itersel.files import atomic_write
 from itersel.kbest import FORMATS
 from itersel.language_model import LanguageModel
+from itersel.outputs import open_output
 from itersel.progress import Progress
 from itersel.sentences import GrammarPlaces, Sentence, read_sentences
 from itersel.translate import GrammarOptions, Translator, translate
@@ -51,20 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--nonterminal", default="X", metavar="LABEL", help="label that glue rules join (default: %(default)s)"
     )
     search = parser.add_argument_group("search")
-    search.add_argument(
-        "--span-limit",
-        type=int,
-        default=options.span_limit,
-        metavar="N",
-        help="words a rule may span, 0: any (default: %(default)s)",
-    )
-    search.add_argument(
-        "--pop-limit",
-        type=int,
-        default=options.pop_limit,
-        metavar="N",
-        help="combinations tried per span and label, 0: all (default: %(default)s)",
-    )
+    add_limits(search)
     search.add_argument(
         "--pass-through",
         choices=PASS_THROUGH,
@@ -80,6 +66,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lists.add_argument("--format", choices=FORMATS, help=f"of the lists (default: {FORMATS[0]})")
 
 
+def add_limits(search: argparse._ArgumentGroup) -> None:
+    """The limits of the search, for every verb that decodes."""
+    options = DecoderOptions()
+    search.add_argument(
+        "--span-limit",
+        type=int,
+        default=options.span_limit,
+        metavar="N",
+        help="words a rule may span, 0: any (default: %(default)s)",
+    )
+    search.add_argument(
+        "--pop-limit",
+        type=int,
+        default=options.pop_limit,
+        metavar="N",
+        help="combinations tried per span and label, 0: all (default: %(default)s)",
+    )
+
+
 def run(args: argparse.Namespace) -> None:
     if args.kbest is None and (args.format is not None or args.unique is not None):
         raise ConfigError("--format and --unique are for lists", hint="Give --kbest K, too.")
@@ -93,10 +98,10 @@ def run(args: argparse.Namespace) -> None:
         None if args.grammar_root is None else Path(args.grammar_root),
     )
     # The output is opened first, so that a place that cannot be written fails before the work, not after it.
-    with _open_output(args.output) as output:
+    with open_output(args.output) as output:
         weights = Weights.read(args.weights)
         if args.lm is None and weights.get("LanguageModel", 0.0) != 0.0:
-            print("itersel translate: warning: a weight for LanguageModel, but no --lm", file=sys.stderr)
+            events.warn("a weight for LanguageModel, but no --lm")
         decoder = Decoder(weights, None if args.lm is None else LanguageModel(args.lm), decoder_options)
         grammar = None if args.grammar is None else grammar_options.read(args.grammar)
         translator = Translator(
@@ -118,12 +123,3 @@ def run(args: argparse.Namespace) -> None:
                     output.flush()
                 if progress is not None:
                     progress.advance()
-
-
-@contextlib.contextmanager
-def _open_output(path: str | None) -> Iterator[IO[bytes]]:
-    if path is None:
-        yield sys.stdout.buffer
-    else:
-        with atomic_write(path) as stream:
-            yield stream

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from itersel.errors import ConfigError
-from itersel.map_task import MapTask
+from itersel.map_task import COUNTS, MapTask
 from itersel.mix import Columns, Selection
 from itersel.names import NameTable
 from itersel.run_directory import RunDirectory
@@ -18,7 +18,7 @@ from itersel.train_config import TrainConfig
 from itersel.vectors import Vector
 
 Tell = Callable[[dict[str, float]], None]
-"""Told of the sums of map_task.COUNTS over all shards, so far, as often as the engine knows them."""
+"""Told of `summary`, so far, as often as the engine knows it."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,15 @@ class TranslateWork:
     weights: Vector
     file: Path
     """The same weights, as a vector file."""
+
+
+def summary(shards: Iterable[dict[str, float]]) -> dict[str, float]:
+    """map_task.COUNTS over all shards: sums, and the largest number of weights."""
+    made = dict.fromkeys(COUNTS, 0.0)
+    for one in shards:
+        for key in COUNTS:
+            made[key] = max(made[key], one[key]) if key == "nonzero" else made[key] + one[key]
+    return made
 
 
 class Engine(ABC):

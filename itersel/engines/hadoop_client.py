@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from itersel.errors import ConfigError, ResourceError
@@ -46,17 +46,24 @@ class HadoopClient:
         """What `hadoop fs` printed."""
         return _run([self.hadoop, "fs", *arguments])
 
-    def listing(self, *folders: str) -> dict[str, list[str]]:
-        """By folder, the paths in it; folders that do not exist are made."""
-        self.fs("-mkdir", "-p", *folders)
-        lines = self.fs("-ls", "-C", *folders).splitlines()
-        return {folder: [line for line in lines if line.startswith(f"{folder}/")] for folder in folders}
+    def listing(self, *folders: str) -> list[list[str]]:
+        """The names in each of the folders; one that does not exist has none."""
+        done = subprocess.run([self.hadoop, "fs", "-ls", "-C", *folders], capture_output=True, text=True, check=False)  # noqa: S603
+        trouble = [line for line in done.stderr.splitlines() if "No such file or directory" not in line]
+        if done.returncode != 0 and trouble:
+            raise ResourceError(f"Hadoop cannot list {folders[0]}: {_essence(done.stderr)}", hint=HINT)
+        lines = done.stdout.splitlines()
+        starts = [f"{folder}/" for folder in folders]
+        return [[line.removeprefix(start) for line in lines if line.startswith(start)] for start in starts]
 
-    def put(self, files: Mapping[str, str], folder: str) -> None:
-        """Copy local files into a folder, under new names; each appears only when it is complete."""
+    def put(self, files: Mapping[str, str], folder: str, *, new: bool = False) -> None:
+        """Copy local files under these names into a folder, a `new` one or not; each appears when it is complete."""
         with tempfile.TemporaryDirectory(prefix="itersel-put-") as temporary:
             for name, path in files.items():
                 (Path(temporary) / name).symlink_to(os.path.abspath(path))
+            if new:
+                self.fs("-put", temporary, folder)
+                return
             links = [os.path.join(temporary, name) for name in files]
             for first in range(0, len(links), 500):  # the system limits the length of a command
                 self.fs("-put", "-f", *links[first : first + 500], folder)
@@ -75,23 +82,14 @@ class HadoopClient:
     def remove(self, *paths: str) -> None:
         self.fs("-rm", "-r", "-f", "-skipTrash", *paths)
 
-    def remove_later(self, *paths: str) -> subprocess.Popen[bytes]:
-        """Begin to remove; the caller waits for the process."""
-        command = [self.hadoop, "fs", "-rm", "-r", "-f", "-skipTrash", *paths]
-        quiet = subprocess.DEVNULL
-        return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)  # noqa: S603
-
-    def applications(self, tag: str, states: str = LIVE) -> list[str]:
-        """Ids of the applications with this tag, oldest first."""
-        text = _run([self.yarn, "application", "-list", "-appTags", tag, "-appStates", states])
-        return sorted(set(re.findall(r"^(application_\d+_\d+)\s", text, re.MULTILINE)))
-
-    def kill(self, applications: Iterable[str]) -> None:
-        for one in applications:
+    def kill(self, tag: str) -> None:
+        """End the applications with this tag."""
+        text = _run([self.yarn, "application", "-list", "-appTags", tag, "-appStates", LIVE])
+        for one in re.findall(r"^(application_\d+_\d+)\s", text, re.MULTILINE):
             _run([self.yarn, "application", "-kill", one])
 
     def task_errors(self, application: str) -> list[str]:
-        """What the tasks of a finished application wrote to stderr, the silent ones left out. Empty where logs are not kept."""
+        """What each task of a finished application wrote to stderr; nothing where YARN does not keep logs."""
         command = [self.yarn, "logs", "-applicationId", application, "-log_files", "stderr"]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603
         found = re.findall(r"^LogContents:\n(.*?)^End of LogType:stderr", done.stdout, re.MULTILINE | re.DOTALL)

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from itersel.devtest import translate_shards
-from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork
+from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.engines.file_tasks import FileMapTask, FileReduceTask, read_names, read_statistics
 from itersel.language_model import LanguageModel
 from itersel.map_task import COUNTS
@@ -99,4 +99,4 @@ class ProgressBoard:
         self.lines[task] = [sums[key] for key in COUNTS]
 
     def sums(self) -> dict[str, float]:
-        return dict(zip(COUNTS, self.lines.sum(axis=0).tolist(), strict=True))
+        return summary(dict(zip(COUNTS, line, strict=True)) for line in self.lines.tolist())

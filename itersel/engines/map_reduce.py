@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork
+from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.files import atomic_write, read_bytes
 from itersel.launch import run_job
-from itersel.map_task import COUNTS, MapTask, Part, State
+from itersel.map_task import MapTask, Part, State
 from itersel.mapreduce import Block, Record, collect, collect_translations, task_line
 from itersel.run_directory import RunDirectory
 from itersel.train_config import TrainConfig
@@ -57,7 +57,7 @@ class MapReduceEngine(Engine):
         arguments += ["--reducers", str(self.config.run.reducers)]
         if work.start is not None:
             arguments += ["--weights", os.path.abspath(work.start)]
-        tell(dict.fromkeys(COUNTS, 0.0))
+        tell(summary([]))
         with InputFiles(lines) as inputs:
             yield from self.run_job("train_epoch", arguments, inputs)
 
@@ -75,7 +75,7 @@ class MapReduceEngine(Engine):
             if state is not None:
                 with atomic_write(self.directory.state(work.epoch, number)) as stream:
                     stream.write(state)
-        tell({key: float(sum(one[key] for one in made.statistics)) for key in COUNTS})
+        tell(summary(made.statistics))
         return EpochOutcome(made.columns, made.names, made.statistics)
 
     def translate(self, work: TranslateWork) -> list[str]:

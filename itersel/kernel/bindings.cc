@@ -1,6 +1,8 @@
 // The extension module: error translation, and the rooms' bindings.
 #include "bindings.hh"
 
+#include <string>
+
 #include "build_id.hh"
 #include "error.hh"
 
@@ -13,6 +15,22 @@ py::object text_of(const std::string& bytes) {
   PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
   if (!text) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(text);
+}
+
+py::dict build_details() {
+  py::dict made;
+#if defined(__clang__)
+  made["compiler"] = "Clang " __clang_version__;
+#elif defined(__GNUC__)
+  made["compiler"] = "GCC " __VERSION__;
+#else
+  made["compiler"] = "unknown";
+#endif
+  made["flags"] = ITERSEL_FLAGS;
+  made["kenlm"] = ITERSEL_KENLM;
+  made["max_order"] = KENLM_MAX_ORDER;
+  made["pybind11"] = std::to_string(PYBIND11_VERSION_MAJOR) + "." + std::to_string(PYBIND11_VERSION_MINOR);
+  return made;
 }
 
 }  // namespace
@@ -30,6 +48,7 @@ PYBIND11_MODULE(_kernel, module) {
       PyErr_SetObject(type.ptr(), raised.ptr());
     }
   });
+  module.def("build_details", &build_details, "How this extension was compiled.");
   itersel::bind_decode(module);
   itersel::bind_shard(module);
   itersel::bind_learn(module);

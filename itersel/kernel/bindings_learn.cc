@@ -10,6 +10,7 @@
 #include "error.hh"
 #include "hash.hh"
 #include "learn.hh"
+#include "list_table.hh"
 #include "metrics.hh"
 #include "pairs.hh"
 
@@ -132,13 +133,61 @@ KBestList list_of(const Array<std::int64_t>& offsets, const Array<std::uint32_t>
   return list;
 }
 
+template <typename T>
+std::vector<T> vector_of(const Array<T>& array) {
+  return std::vector<T>(array.data(), array.data() + array.size());
+}
+
+// A table over an array's memory, which it keeps alive.
+struct OwningTable {
+  Array<unsigned char> memory;
+  ListTable table;
+
+  OwningTable(Array<unsigned char> data, const Array<std::uint64_t>& offsets, const Array<std::uint64_t>& keys,
+              std::uint32_t features)
+      : memory(std::move(data)),
+        table(memory.data(), static_cast<std::size_t>(memory.size()), vector_of(offsets), vector_of(keys), features) {}
+
+  // What the weights rank first in every list: its place in the list, and its metric.
+  py::tuple best(const Array<double>& given) const {
+    const std::vector<double> weights = vector_of(given);
+    if (weights.size() < table.features()) throw InputError("", "fewer weights than features");
+    std::vector<std::uint32_t> places;
+    std::vector<double> values, metric;
+    {
+      py::gil_scoped_release release;
+      KBestList hypotheses;
+      for (std::uint32_t list = 0; list < table.size(); ++list) {
+        table.read(list, hypotheses, metric);
+        const ListTable::Best found = ListTable::best(hypotheses, metric, weights);
+        places.push_back(found.hypothesis);
+        values.push_back(found.metric);
+      }
+    }
+    return py::make_tuple(array_of(places), array_of(values));
+  }
+};
+
 // A learner that owns its weights; they grow with the features it meets.
 struct OwningLearner {
   std::vector<double> weights;
   Learner learner;
+  PairOptions pairs;
 
-  OwningLearner(const std::vector<double>& start, const LearnOptions& options, std::uint64_t lists_before)
-      : weights(start), learner(&weights, options, lists_before) {}
+  OwningLearner(const Array<double>& start, const LearnOptions& options, std::uint64_t lists_before)
+      : weights(vector_of(start)), learner(&weights, options, lists_before), pairs(options.pairs) {}
+
+  // Returns the sums of metric and score of what was ranked first.
+  py::tuple learn_lists(const OwningTable& lists, const Array<std::uint32_t>& chosen, std::uint64_t epoch) {
+    const std::vector<std::uint32_t> numbers = vector_of(chosen);
+    LearnStatistics ranked_first;
+    {
+      py::gil_scoped_release release;
+      if (weights.size() < lists.table.features()) weights.resize(lists.table.features());
+      itersel::learn_lists(lists.table, numbers, epoch, pairs, learner, weights, ranked_first);
+    }
+    return py::make_tuple(ranked_first.best_metric, ranked_first.best_score);
+  }
 
   void learn(const Array<std::int64_t>& offsets, const Array<std::uint32_t>& features, const Array<double>& values,
              const Array<double>& scores, const std::vector<double>& metric, std::uint64_t sentence) {
@@ -204,9 +253,14 @@ void bind_learn(py::module_& module) {
            }),
            py::kw_only(), arg("rule") = "perceptron", arg("margin") = 1.0, arg("eta") = 0.0001,
            arg("schedule") = "constant", arg("l1") = 0.0, arg("batch") = false, arg("pairs") = PairOptions());
+  py::class_<OwningTable>(module, "ListTable")
+      .def(py::init<Array<unsigned char>, const Array<std::uint64_t>&, const Array<std::uint64_t>&, std::uint32_t>(),
+           arg("data"), arg("offsets"), arg("keys"), arg("features"))
+      .def("best", &OwningTable::best, arg("weights"));
   py::class_<OwningLearner>(module, "Learner")
-      .def(py::init<const std::vector<double>&, const LearnOptions&, std::uint64_t>(), arg("weights"), arg("options"),
+      .def(py::init<const Array<double>&, const LearnOptions&, std::uint64_t>(), arg("weights"), arg("options"),
            arg("lists_before") = 0)
+      .def("learn_lists", &OwningLearner::learn_lists, arg("table"), arg("lists"), arg("epoch") = 0)
       .def("learn", &OwningLearner::learn, arg("offsets"), arg("features"), arg("values"), arg("scores"), arg("metric"),
            arg("sentence") = 0)
       .def_property_readonly("weights", [](const OwningLearner& self) { return array_of(self.weights); })

@@ -20,13 +20,24 @@ std::uint32_t checked(const Shard& shard, std::uint32_t sentence) {
   return sentence;
 }
 
+using NamedFeatures = std::vector<std::pair<std::string, double>>;
+
+NamedFeatures named(const Shard& shard, const std::vector<FeatureValue>& features) {
+  NamedFeatures made;
+  for (const FeatureValue& feature : features)
+    made.emplace_back(shard.lexicon().features[feature.feature], feature.value);
+  return made;
+}
+
 Translation named(const Shard& shard, const Hypothesis& hypothesis) {
-  Translation made{shard.text(hypothesis.words.data(), hypothesis.words.size()), hypothesis.score, {}};
-  for (const FeatureValue& feature : hypothesis.features)
-    made.features.emplace_back(shard.lexicon().features[feature.feature], feature.value);
+  Translation made{shard.text(hypothesis.words.data(), hypothesis.words.size()), hypothesis.score,
+                   named(shard, hypothesis.features)};
   std::sort(made.features.begin(), made.features.end());
   return made;
 }
+
+// A node of a derivation as Python sees it: rule in text form, features (a name may come twice), nodes below.
+using NamedNode = std::tuple<std::string, NamedFeatures, std::vector<std::uint32_t>>;
 
 }  // namespace
 
@@ -135,7 +146,22 @@ void bind_shard(py::module_& module) {
             for (const Hypothesis& hypothesis : list) translations.push_back(named(decoder.shard(), hypothesis));
             return translations;
           },
-          py::arg("sentence"), py::arg("k"), py::arg("unique"), NoGil());
+          py::arg("sentence"), py::arg("k"), py::arg("unique"), NoGil())
+      .def(
+          "derivation",
+          [](ShardDecoder& decoder, std::uint32_t at, std::uint32_t rank, bool unique) {
+            const Shard& shard = decoder.shard();
+            KBestList list;
+            decoder.kbest(checked(shard, at), rank + 1, unique, list);
+            if (rank >= list.size())
+              throw py::index_error("the sentence has " + std::to_string(list.size()) + " translations");
+            std::vector<NamedNode> nodes;
+            if (shard.word_count(at) > 0)
+              for (const DerivationNode& node : decoder.derivation(rank))
+                nodes.emplace_back(decoder.rule_text(node), named(shard, node.features), node.children);
+            return std::make_pair(named(shard, list[rank]), std::move(nodes));
+          },
+          py::arg("sentence"), py::arg("rank"), py::arg("unique"), NoGil());
 }
 
 }  // namespace itersel

@@ -33,13 +33,13 @@ class Reporter {
  public:
   explicit Reporter(py::object function) : function_(std::move(function)) {}
 
-  void operator()(const LearnStatistics& sums) {
+  void operator()(const Learner& learner) {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
     py::gil_scoped_acquire acquire;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (!function_.is_none()) function_(statistics_dict(sums, 0));
+    if (!function_.is_none()) function_(statistics_dict(learner.statistics(), learner.count_nonzero()));
   }
 
  private:
@@ -68,7 +68,7 @@ py::tuple epoch(std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> mod
   std::string names;
   {
     py::gil_scoped_release release;
-    result = run_epoch(shard, model, options, sentences, start, [&](const LearnStatistics& sums) { reporter(sums); });
+    result = run_epoch(shard, model, options, sentences, start, [&](const Learner& learner) { reporter(learner); });
     for (const std::uint32_t feature : result.features) (names += shard->lexicon().features[feature]) += '\n';
   }
   return py::make_tuple(array_of(result.weights.hashes), array_of(result.weights.values), py::bytes(names),

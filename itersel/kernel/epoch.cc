@@ -182,7 +182,7 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const 
       if (!std::isfinite(decoder.weights[feature]))
         fail("the weight of " + map.quoted(feature) + " became infinite; use a smaller learning rate");
     watch.lap(seconds.update);
-    if (progress) progress(learner.statistics());
+    if (progress) progress(learner);
   }
   map.collect(start, decoder.weights, result);
   result.statistics = learner.statistics();

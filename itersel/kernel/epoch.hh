@@ -53,8 +53,8 @@ struct EpochResult {
   StageSeconds seconds;
 };
 
-// Called after every sentence with the sums so far.
-using EpochProgress = std::function<void(const LearnStatistics&)>;
+// Called after every sentence.
+using EpochProgress = std::function<void(const Learner&)>;
 
 // Learns from the sentences with the given numbers. Anything that is not finite, a sentence without reference and an
 // empty list of sentences are InputErrors. Neither the model nor the callback may be changed meanwhile; the model may

@@ -58,6 +58,15 @@ void walk(const Hypergraph& graph, const Problem& problem, std::uint32_t goal, s
   }
 }
 
+// A rule's own features with their values, in the rule's order.
+template <class Count>
+void count_features(const RuleTable& table, const Rule& rule, Count count) {
+  const Range& schema = table.schema(rule);
+  for (std::uint32_t at = schema.begin; at < schema.end; ++at)
+    count(table.schema_features[at], table.values[rule.values + (at - schema.begin)]);
+  for (std::uint32_t at = 0; at < rule.sparse_length; ++at) count(table.sparse[rule.sparse + at], 1);
+}
+
 }  // namespace
 
 void KBestExtractor::Yield::append(const Yield& other) {
@@ -227,13 +236,9 @@ void KBestExtractor::read_off(std::uint32_t rank, Hypothesis& hypothesis) {
         if (edge.rule == kNoRule) return;
         const ScoredRule& scored = graph.rules[edge.rule];
         const RuleTable& table = problem_->table_of(scored.extra);
-        const Rule& rule = table.rules[scored.rule];
         unknown += scored.unknown;
         words += scored.words;
-        const Range& schema = table.schema(rule);
-        for (std::uint32_t at = schema.begin; at < schema.end; ++at)
-          count(table.schema_features[at], table.values[rule.values + (at - schema.begin)]);
-        for (std::uint32_t at = 0; at < rule.sparse_length; ++at) count(table.sparse[rule.sparse + at], 1);
+        count_features(table, table.rules[scored.rule], count);
       },
       [&](std::uint32_t word) { hypothesis.words.push_back(word); });
   count(problem_->features.word_penalty, kWordPenalty * words);
@@ -248,6 +253,40 @@ void KBestExtractor::read_off(std::uint32_t rank, Hypothesis& hypothesis) {
     values_[feature] = 0;
   }
   hypothesis.score = touch(graph.goal).best[rank].from.score;
+}
+
+std::vector<DerivationNode> KBestExtractor::derivation(std::uint32_t rank) {
+  std::vector<DerivationNode> nodes;
+  std::vector<Request> places{{graph_->goal, rank}};  // of the nodes, breadth first
+  for (std::size_t at = 0; at < places.size(); ++at) {
+    const Candidate& from = touch(places[at].vertex).best[places[at].rank].from;
+    const Edge& edge = graph_->edges[from.edge];
+    DerivationNode node;
+    auto count = [&](std::uint32_t feature, double value) {
+      if (value != 0) node.features.push_back({feature, value});
+    };
+    node.rule = kNoRule;
+    std::uint32_t unknown = 0;
+    if (edge.rule != kNoRule) {
+      const ScoredRule& scored = graph_->rules[edge.rule];
+      node.rule = scored.rule;
+      node.extra = scored.extra;
+      unknown = scored.unknown;
+      const RuleTable& table = problem_->table_of(scored.extra);
+      count_features(table, table.rules[scored.rule], count);
+      count(problem_->features.word_penalty, kWordPenalty * scored.words);
+    }
+    if (problem_->lm_words) {
+      count(problem_->features.language_model, edge.lm_score);
+      count(problem_->features.unknown_words, unknown);
+    }
+    for (std::uint32_t tail = 0; tail < edge.arity; ++tail) {
+      node.children.push_back(static_cast<std::uint32_t>(places.size()));
+      places.push_back({edge.tails[tail], from.ranks[tail]});
+    }
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
 }
 
 }  // namespace itersel

@@ -20,6 +20,9 @@ class KBestExtractor {
   // Up to k derivations of the goal, best first (ties in order of discovery).
   void extract(const Hypergraph& graph, const Problem& problem, std::uint32_t k, bool unique, KBestList& list);
 
+  // The tree of the list's hypothesis with that rank, root first; for what `extract` was last called with.
+  std::vector<DerivationNode> derivation(std::uint32_t rank);
+
   // Target words of the best derivation alone.
   static void best_words(const Hypergraph& graph, const Problem& problem, std::vector<std::uint32_t>& words);
 

@@ -17,6 +17,14 @@ struct Hypothesis {
   double score = 0;                    // ⟨w, features⟩
 };
 
+// One edge of a derivation and what it adds to the features; ⟨w, features⟩ of all nodes is the derivation's score.
+struct DerivationNode {
+  std::uint32_t rule = 0;  // of the problem's table or extra table; kNoRule where the goal meets the sentence's borders
+  bool extra = false;
+  std::vector<FeatureValue> features;   // in the rule's order, then the decoder's own
+  std::vector<std::uint32_t> children;  // nodes below, in the order of the source non-terminals
+};
+
 // Best model score first; ties in the decoder's (deterministic) order.
 using KBestList = std::vector<Hypothesis>;
 

@@ -1,5 +1,7 @@
 #include "shard_decoder.hh"
 
+#include "grammar.hh"
+
 namespace itersel {
 
 ShardDecoder::ShardDecoder(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
@@ -39,6 +41,12 @@ void ShardDecoder::extract(std::uint32_t k, bool unique, KBestList& list) {
 void ShardDecoder::kbest(std::uint32_t sentence, std::uint32_t k, bool unique, KBestList& list) {
   search(sentence);
   extract(k, unique, list);
+}
+
+std::string ShardDecoder::rule_text(const DerivationNode& node) const {
+  if (node.rule == kNoRule) return "";
+  const RuleTable& table = problem_.table_of(node.extra);
+  return write_rule(table, shard_->lexicon(), table.rules[node.rule]);
 }
 
 }  // namespace itersel

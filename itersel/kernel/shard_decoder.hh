@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kbest_list.hh"
@@ -23,6 +24,11 @@ class ShardDecoder {
   // The best translation's words, or the k best derivations; an empty sentence gives one empty translation.
   void translate(std::uint32_t sentence, std::vector<std::uint32_t>& words);
   void kbest(std::uint32_t sentence, std::uint32_t k, bool unique, KBestList& list);
+
+  // The tree of a hypothesis of the last list, which was of a sentence with words.
+  std::vector<DerivationNode> derivation(std::uint32_t rank) { return workspace_->extractor.derivation(rank); }
+  // A rule of such a tree in text form; empty for the sentence's borders.
+  std::string rule_text(const DerivationNode& node) const;
 
   // The two halves of kbest: build the hypergraph (false for an empty sentence), and read the list off the last one.
   bool search(std::uint32_t sentence);

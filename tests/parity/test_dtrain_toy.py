@@ -22,7 +22,7 @@ DTRAIN = EpochConfig(
     decoder=DecoderOptions(pop_limit=0),
     k=4,
     metric="bleu",
-    learn=LearnConfig(eta=1.0, batch=True, pairs=PairConfig(kind="all", dtrain=True)),
+    learn=LearnConfig("perceptron", eta=1.0, batch=True, pairs=PairConfig(kind="all", dtrain=True)),
     leave_out=("WordPenalty",),
 )
 STATISTICS = {

@@ -85,6 +85,12 @@ def test_sizes_differ_by_one(kind, size, shards, number):
     assert [one.name for one in made[:2]] == ["shard.0000.itsh", "shard.0001.itsh"][: len(made)]
 
 
+def test_the_first_shards_are_those_of_the_whole():
+    whole = Layout("random", size=5, seed=3).assign(COUNT)
+    assert Layout("random", size=5, seed=3, first=2).assign(COUNT) == whole[:2]
+    assert Layout("random", size=5, seed=3, first=99).assign(COUNT) == whole
+
+
 def test_tasks_in_order_of_their_labels():
     labels = ["b", "a", "b", "c", "b", "a"]
     assert [(one.task, one.sentences) for one in Layout("tasks").assign(6, labels)] == [
@@ -101,6 +107,7 @@ def test_tasks_in_order_of_their_labels():
         {"kind": "other"},
         {"size": 0},
         {"shards": 0},
+        {"first": 0},
         {"size": 2, "shards": 2},
         {"kind": "tasks", "shards": 2},
     ],
@@ -229,7 +236,7 @@ def test_same_bytes_for_any_number_of_jobs(corpus_files):
 def test_manifest(corpus_files):
     assert command(corpus_files, "--seed", "7", "--folds", "4", "--layout", "tasks") == 0
     manifest = read_manifest(corpus_files / "out")
-    assert manifest["layout"] == {"kind": "tasks", "size": 6, "shards": None, "seed": 7}
+    assert manifest["layout"] == {"kind": "tasks", "size": 6, "shards": None, "seed": 7, "first": None}
     assert manifest["content"]["extract"]["folds"] == 4
     assert manifest["sentences"] == COUNT
     assert [one["name"] for one in manifest["inputs"]["references"]] == ["e", "e2"]

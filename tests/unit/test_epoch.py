@@ -35,12 +35,16 @@ SENTENCES = [
     ("das ist das haus klein", "that was the house"),
 ]
 CONFIGS = {
-    "default": EpochConfig(learn=LearnConfig(eta=0.5)),
+    "default": EpochConfig(learn=LearnConfig("perceptron", eta=0.5)),
     "margin": EpochConfig(k=20, learn=LearnConfig(rule="margin_perceptron", margin=0.3, eta=0.1)),
-    "batch": EpochConfig(metric="stupid_bleu", learn=LearnConfig(eta=0.1, batch=True, pairs=PairConfig(kind="all"))),
-    "l1": EpochConfig(metric="smooth_bleu", learn=LearnConfig(eta=0.1, l1=0.02), unique=False),
+    "batch": EpochConfig(
+        metric="stupid_bleu", learn=LearnConfig("perceptron", eta=0.1, batch=True, pairs=PairConfig(kind="all"))
+    ),
+    "l1": EpochConfig(metric="smooth_bleu", learn=LearnConfig("perceptron", eta=0.1, l1=0.02), unique=False),
     "pro": EpochConfig(learn=LearnConfig(eta=0.1, pairs=PairConfig(kind="pro", samples=50, keep=7, seed=3))),
-    "shuffled": EpochConfig(shuffle=True, seed=11, learn=LearnConfig(eta=0.1), leave_out=("WordPenalty", "Glue")),
+    "shuffled": EpochConfig(
+        shuffle=True, seed=11, learn=LearnConfig("perceptron", eta=0.1), leave_out=("WordPenalty", "Glue")
+    ),
 }
 
 
@@ -90,7 +94,9 @@ def test_equals_the_oracle_on_real_sentences(tmp_path, shared_data):
             writer.add(sources[k], [targets[k]], grammar, id=str(k))
         writer.write(tmp_path / "shard")
         start = {"LanguageModel": 0.1, "WordPenalty": -0.1, "PassThrough": -0.2}
-        result = compare(Shard(tmp_path / "shard"), start, model, EpochConfig(learn=LearnConfig(eta=0.001)))
+        result = compare(
+            Shard(tmp_path / "shard"), start, model, EpochConfig(learn=LearnConfig("perceptron", eta=0.001))
+        )
         assert result.statistics["updates"] > 100
         assert result.statistics["lists"] == 5
 
@@ -151,7 +157,7 @@ def test_what_cannot_be_trained_is_refused(tmp_path):
     with pytest.raises(InputError, match="'p' is to be left out"):
         run_epoch(shard, Vector.of_names({"p": 1.0}), None, EpochConfig(leave_out=("p",)))
     with pytest.raises(InputError, match="smaller learning rate"):
-        run_epoch(shard, None, None, EpochConfig(learn=LearnConfig(eta=1e308)))
+        run_epoch(shard, None, None, EpochConfig(learn=LearnConfig("perceptron", eta=1e308)))
     with pytest.raises(InputError, match="not a finite number"):
         run_epoch(shard, Vector(np.array([1], np.uint64), np.array([np.nan])))
     with pytest.raises(InputError, match="do not ascend"):
@@ -163,7 +169,7 @@ def test_wrong_configurations(tmp_path):
         with pytest.raises(ConfigError):
             EpochConfig(**options)
     with pytest.raises(InputError, match="learning rate"):
-        run_epoch(write_shard(tmp_path / "shard"), config=EpochConfig(learn=LearnConfig(eta=-1.0)))
+        run_epoch(write_shard(tmp_path / "shard"), config=EpochConfig(learn=LearnConfig("perceptron", eta=-1.0)))
 
 
 def test_three_epochs_improve_with_one_large_grammar(tmp_path, shared_data):

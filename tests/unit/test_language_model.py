@@ -15,11 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.decode import Decoder, DecoderOptions
-from itersel.errors import InputError
+from itersel.errors import ConfigError, InputError
 from itersel.features import Weights
 from itersel.grammar import Grammar
 from itersel.language_model import LanguageModel
 from itersel.lm import Settings, estimate, write_arpa
+from itersel.views import recognize, view
+from itersel.views.options import ViewOptions
 from oracles.random_arpa import write_random_arpa
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -222,3 +224,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot read") as caught:
             LanguageModel(path)
         assert caught.value.where == str(path)
+
+
+def test_binary_files_can_be_looked_at(binaries: dict[str, dict[int, Path]]) -> None:
+    for by_order in binaries.values():
+        for order, path in by_order.items():
+            assert recognize(path) == "kenlm"
+            assert f"order {order}, KenLM's binary format" in "\n".join(view(path))
+            with pytest.raises(ConfigError, match="no text to search"):
+                list(view(path, ViewOptions(grep="a")))

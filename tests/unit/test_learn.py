@@ -59,14 +59,14 @@ def test_two_pairs_by_hand():
     # b−c has score −1, w = (1, 0, −1). Batch: all three are ties; the sum is (2, 0, −2).
     hypotheses = [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}]
     pairs = PairConfig(kind="all")
-    online = Learner(LearnConfig(eta=1, pairs=pairs))
+    online = Learner(LearnConfig("perceptron", eta=1, pairs=pairs))
     online.learn(hypotheses, [0.9, 0.5, 0.1], scores=[3.0, 2.0, 1.0])
     assert online.weights == {"a": 1, "c": -1}
     assert online.statistics == {
         "lists": 1, "hypotheses": 3, "features": 3, "pairs": 3, "rank_errors": 2, "margin_violations": 0,
         "updates": 2, "best_metric": 0.9, "best_score": 3.0, "nonzero": 2,
     }  # fmt: skip
-    batch = Learner(LearnConfig(eta=1, pairs=pairs, batch=True))
+    batch = Learner(LearnConfig("perceptron", eta=1, pairs=pairs, batch=True))
     batch.learn(hypotheses, [0.9, 0.5, 0.1])
     assert batch.weights == {"a": 2, "c": -2}
     margin = Learner(LearnConfig(rule="margin_perceptron", eta=0.5, pairs=pairs), {"a": 0.8})
@@ -76,14 +76,16 @@ def test_two_pairs_by_hand():
 
 
 def test_l1_clips_only_what_changed():
-    learner = Learner(LearnConfig(eta=1, l1=0.25, pairs=PairConfig(kind="all")), {"far": 5.0, "b": 0.9})
+    learner = Learner(LearnConfig("perceptron", eta=1, l1=0.25, pairs=PairConfig(kind="all")), {"far": 5.0, "b": 0.9})
     learner.learn([{"a": 1.0, "far": 1.0}, {"b": 1.0, "far": 1.0}], [1.0, 0.0])
     assert learner.weights == {"far": 5.0, "a": 0.75}  # b went to −0.1 and stopped at 0
 
 
 def test_shared_features_do_not_break_ties():
     # ⟨w, x̄⟩ is exactly 0 although the two scores, summed in different orders, differ in the last bit.
-    learner = Learner(LearnConfig(eta=1, pairs=PairConfig(kind="all")), {"x": 0.1, "s": 0.7, "t": 0.2, "y": 0.1})
+    learner = Learner(
+        LearnConfig("perceptron", eta=1, pairs=PairConfig(kind="all")), {"x": 0.1, "s": 0.7, "t": 0.2, "y": 0.1}
+    )
     first, second = {"x": 1.0, "s": 1.0, "t": 1.0}, {"s": 1.0, "t": 1.0, "y": 1.0}
     learner.learn([first, second, {"z": 1.0}], [1.0, 0.5, 0.5])
     assert learner.statistics["rank_errors"] == 1
@@ -99,7 +101,7 @@ def test_short_and_odd_lists():
     with pytest.raises(InputError, match="1 hypotheses but there are 2 metric values"):
         learner.learn([{"a": 1.0}], [0.5, 0.6])
     with pytest.raises(InputError, match="learning rate"):
-        Learner(LearnConfig(eta=0))
+        Learner(LearnConfig("perceptron", eta=0))
     with pytest.raises(InputError, match="unknown update rule 'mira'"):
         Learner(LearnConfig(rule="mira"))
     with pytest.raises(InputError, match="do not ascend"):
@@ -124,7 +126,7 @@ def test_real_lists_equal_the_oracle(shared_data):
             entries.setdefault(int(number), []).append((words.split(), vector))
     names = sorted({name for rows in entries.values() for _, vector in rows for name in vector})
     ids = {name: k for k, name in enumerate(names)}
-    learner = _kernel.Learner([0.0] * len(names), LearnConfig().options())
+    learner = _kernel.Learner([0.0] * len(names), LearnConfig("perceptron").options())
     w: dict[int, float] = {}
     for number, rows in entries.items():
         metric = sentence_values("smooth_bleu", [words for words, _ in rows], [references[number].split()])

@@ -1,23 +1,31 @@
 """Training runs: the four algorithms by hand, and the same bytes however the work is done."""
 
+import contextlib
+import gzip
 import json
+import os
 import random
+import shutil
+import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sacrebleu
 
 from itersel.cli import main
 from itersel.drive import train
 from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError, InputError
 from itersel.features import Weights
+from itersel.files import read_lines
 from itersel.learn import LearnConfig
 from itersel.mix import Selection
 from itersel.pairs import PairConfig
-from itersel.shard import ShardWriter
+from itersel.shard import Shard, ShardDecoder, ShardWriter
 from itersel.train_config import RunConfig, TrainConfig
 
 # Sentence x: x̄ = a − b; sentence y: x̄ = b − 2a. All translations have one word, so no other feature differs.
@@ -30,7 +38,7 @@ PLAIN = b"""\
 # The same with c in the better ones: x̄ = a − b + c and b − 2a + c.
 BONUS = PLAIN.replace(b"good ||| a=1", b"good ||| a=1 c=1").replace(b"fine ||| b=1", b"fine ||| b=1 c=1")
 X, Y = ("x", "good"), ("y", "fine")
-STEP = EpochConfig(learn=LearnConfig(eta=1.0))
+STEP = EpochConfig(learn=LearnConfig("perceptron", eta=1.0))
 
 
 def write_shard(path, sentences, grammar, **options):
@@ -107,7 +115,7 @@ def config_of(data, algorithm="iter_sel_sgd", **options):
         "start": str(data / "start.txt"),
         "algorithm": algorithm,
         "epochs": 3,
-        "epoch": EpochConfig(k=20, learn=LearnConfig(eta=0.01)),
+        "epoch": EpochConfig(k=20, learn=LearnConfig("perceptron", eta=0.01)),
         "selection": Selection(top=15),
     }
     return TrainConfig(**values | options)
@@ -193,32 +201,80 @@ def command(data, output, algorithm, jobs):
     ]
 
 
+def children(process):
+    """Process numbers of the driver's mappers."""
+    with contextlib.suppress(OSError):
+        return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    return []
+
+
+@pytest.mark.parametrize("victim", ["driver", "mapper"])
 @pytest.mark.parametrize("algorithm", ["mix_sgd", "iter_sel_sgd"])
-def test_killed_and_resumed_gives_the_same_bytes(tmp_path, data, algorithm):
+def test_killed_and_resumed_gives_the_same_bytes(tmp_path, data, algorithm, victim):
+    """Five times each, twenty in all: SIGKILL at a random moment, then the same command again."""
     whole = subprocess.run(command(data, tmp_path / "whole", algorithm, 1), capture_output=True, check=True)
     assert whole.stdout.decode().strip() == str(tmp_path / "whole" / "weights.txt.gz")
-    run, draw, seen = tmp_path / "run", random.Random(3), set()
-    for _ in range(5):
-        before = len(list(run.rglob("*")))
-        process = subprocess.Popen(
-            command(data, run, algorithm, 2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        deadline = time.monotonic() + 30  # it dies at work, not while it starts
-        while len(list(run.rglob("*"))) <= before and process.poll() is None and time.monotonic() < deadline:
+    run, draw, kills, errors = tmp_path / "run", random.Random(3), 0, b""
+    while kills < 5:
+        before = set(run.rglob("*"))
+        process = subprocess.Popen(command(data, run, algorithm, 2), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60  # it dies at work, not while it starts
+        while set(run.rglob("*")) <= before and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
-        time.sleep(draw.uniform(0, 0.7))
-        process.kill()
-        process.communicate()
-        manifest = run / "manifest.json"
-        seen.add(len(json.loads(manifest.read_text())["epochs"]) if manifest.exists() else 0)
-    assert min(seen) < 12, "no run was killed before its end"
+        time.sleep(draw.uniform(0, 0.3))
+        if victim == "driver":
+            process.kill()
+        else:
+            while process.poll() is None and not (found := children(process)):
+                time.sleep(0.001)
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(draw.choice(found), signal.SIGKILL)
+        errors += process.communicate()[1]
+        finished = process.returncode == 0  # a mapper may die when its work is done
+        kills += not finished
+        if finished:
+            shutil.rmtree(run)
+    if victim == "mapper":
+        assert b"a worker process was killed by SIGKILL" in errors
+        assert b"Traceback" not in errors
     process = subprocess.run(command(data, run, algorithm, 2), capture_output=True, check=True)
     assert content(run) == content(tmp_path / "whole")
 
 
+def test_patience_and_start_weights(tmp_path, data):
+    config = config_of(data, epochs=8)
+    train(config, tmp_path / "all", warn=lambda text: None)
+    scores = [entry["devtest_bleu"] for entry in json.loads((tmp_path / "all/manifest.json").read_text())["epochs"]]
+    train(replace(config, patience=2), tmp_path / "patient", warn=lambda text: None)
+    manifest = json.loads((tmp_path / "patient" / "manifest.json").read_text())
+    done = len(manifest["epochs"])
+    assert done < 8, "the data shall make it stop"
+    assert max(scores[done - 2 : done]) <= max(scores[: done - 2])
+    assert all(max(scores[t - 2 : t]) > max(scores[: t - 2]) for t in range(3, done))
+    assert manifest["chosen"] == scores.index(max(scores[:done])) + 1
+    shard = Shard(data / "dev.shard")
+    weights = Weights.read(data / "start.txt")
+    decoder = ShardDecoder(shard, weights)
+    lines = [decoder.translate(k) for k in range(len(shard))]
+    assert list(read_lines(tmp_path / "all" / "epoch-000" / "devtest.txt.gz")) == lines
+    bleu = sacrebleu.corpus_bleu(lines, [[shard.references(k)[0] for k in range(len(shard))]], tokenize="none")
+    assert manifest["start"]["devtest_bleu"] == pytest.approx(bleu.score, abs=1e-9)
+
+
+def test_training_that_does_harm_is_told(tmp_path, data):
+    said = []
+    harmful = config_of(data, epochs=1, epoch=EpochConfig(k=2, learn=LearnConfig("perceptron", eta=100.0)))
+    good = tmp_path / "good.txt"
+    train(config_of(data, epochs=8), tmp_path / "good", warn=lambda text: None)
+    good.write_bytes(gzip.decompress((tmp_path / "good" / "weights.txt.gz").read_bytes()))
+    train(replace(harmful, start=str(good)), tmp_path / "run", warn=said.append)
+    assert any("no epoch is as good on devtest as the start weights" in text for text in said)
+
+
 def test_another_configuration_is_refused_with_the_difference(tmp_path, data):
     train(config_of(data, epochs=1), tmp_path / "run", warn=lambda text: None)
-    other = config_of(data, epochs=1, epoch=EpochConfig(k=20, learn=LearnConfig(eta=0.5)))
+    other = config_of(data, epochs=1, epoch=EpochConfig(k=20, learn=LearnConfig("perceptron", eta=0.5)))
     with pytest.raises(ConfigError, match=r"epoch\.learn\.eta: 0\.01 there, 0\.5 now"):
         train(other, tmp_path / "run")
     with pytest.raises(ConfigError, match=r"shards\.0"):
@@ -272,7 +328,7 @@ def test_guard_rails(tmp_path, data):
     assert any("selection.top is 100000, but only 2" in text for text in said)
     assert any(text.startswith("epoch 2: no update") for text in said)
     with pytest.raises(InputError, match="smaller learning rate"):
-        train(config_of(data, epoch=EpochConfig(learn=LearnConfig(eta=1e308))), tmp_path / "7")
+        train(config_of(data, epoch=EpochConfig(learn=LearnConfig("perceptron", eta=1e308))), tmp_path / "7")
 
 
 def test_command_line_and_configuration(tmp_path, data, capsys):
@@ -293,6 +349,11 @@ def test_command_line_and_configuration(tmp_path, data, capsys):
         "epoch.decoder.pass_through=all": "up to the shards",
         "epochs": "not an assignment",
         "epoch.leave_out=[1]": "Give a list of texts",
+        "epoch.leave_out=['']": "leave_out has an empty name",
+        "patience=2": "patience is 2 without devtest",
+        "layout.kind=odd": "Choose one of files, random, reshard, tasks",
+        "layout.shards=2": "a shard for each file",
+        "run.runner=abacus": "Choose one of inline, local",
     }.items():
         assert main([*arguments, "--set", wrong]) == 2
         assert message in capsys.readouterr().err

@@ -1,0 +1,86 @@
+"""Run an experiment: build the data, train every cell of a grid, translate the test sets, print the table.
+
+The configuration (conf/experiments/*.yaml) names a build, the sets, and a grid of algorithms, tuning sets, feature
+groups and settings. The same command again does only what is missing: stages, shards, epochs and cells are skipped by
+content. Table (Markdown, HTML) and results (JSON: configuration, seeds, commit, every p) go to the output folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import time
+from pathlib import Path
+
+import itersel.experiment as runner
+from itersel import events
+from itersel.errors import ConfigError
+from itersel.experiment import Outcome
+from itersel.experiment_config import ExperimentConfig, load_experiment
+from itersel.experiment_table import document, legend, table
+from itersel.files import atomic_write
+from itersel.report import write_report
+from itersel.run_directory import write_json
+
+SUMMARY = "train and test a grid of algorithms, sets and features; print the table"
+EXAMPLE = """\
+  itersel experiment conf/experiments/sample.yaml --output work/sample/results
+  itersel experiment conf/experiments/multi30k.yaml --jobs 4
+  itersel experiment conf/experiments/multi30k.yaml --only 'sgd-*' --set work=/data/m30k
+  itersel experiment conf/experiments/multi30k.yaml --table"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("configuration", metavar="FILE", help="YAML")
+    parser.add_argument("--output", metavar="DIR", help="for table and results (default: benchmarks/results/NAME)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; cells run side by side")
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="run only cells with such names, as 'sgd-*'")
+    parser.add_argument("--table", action="store_true", help="run nothing: tabulate the cells that are finished")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="override an option of the build"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    if args.jobs < 1:
+        raise ConfigError(f"--jobs is {args.jobs}", hint="Give the number of processes, at least 1.")
+    config = load_experiment(args.configuration, args.set)
+    output = Path(args.output) if args.output else Path("benchmarks/results") / config.name
+    begun, stages = time.monotonic(), []
+    if not args.table:
+        stages = runner.build_data(config, args.jobs)
+        for result in runner.run_cells(runner.plan_cells(config, only=args.only), args.jobs):
+            chosen = "" if result.chosen is None else f" after epoch {result.chosen}"
+            events.note(f"{result.name}: {config.devtest} BLEU {result.devtest_bleu:.2f}{chosen}")
+    outcome = runner.evaluate_cells(config, runner.plan_cells(config), args.jobs)
+    if not outcome.results:
+        raise ConfigError("no cell is finished yet", hint="Run without --table.")
+    facts = {
+        "wall_seconds": round(time.monotonic() - begun, 1),
+        "jobs": args.jobs,
+        "stages": [{"name": one.name, "seconds": round(one.seconds, 1), "skipped": one.skipped} for one in stages],
+    }
+    write_results(output, config, outcome, facts)
+    print(table(outcome))
+    print(f"\n{legend(outcome)}\nresults: {output}")
+
+
+def write_results(output: Path, config: ExperimentConfig, outcome: Outcome, facts: dict[str, object]) -> None:
+    """results.json, table.md, table.html, and the trainings' report-TEST.html for each test set."""
+    write_json(output / "results.json", document(outcome, facts))
+    missing = len(config.cells) - len(outcome.results)
+    note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
+    markdown = f"# Experiment {config.name}\n\n{table(outcome, 'markdown')}\n\n{legend(outcome)}{note}\n"
+    page = (
+        f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>Experiment {html.escape(config.name)}</title>\n"
+        "<style>body{font:15px sans-serif;margin:2em}table{border-collapse:collapse}"
+        "td,th{padding:.2em .7em;border-bottom:1px solid #ccc;text-align:right}</style>\n"
+        f"<h1>Experiment {html.escape(config.name)}</h1>\n{table(outcome, 'html')}\n"
+        f"<p>{html.escape(legend(outcome) + note)}</p></html>\n"
+    )
+    for name, text in (("table.md", markdown), ("table.html", page)):
+        with atomic_write(output / name) as stream:
+            stream.write(text.encode())
+    for test, evaluation in outcome.evaluations.items() if outcome.runs else ():
+        title = f"Experiment {config.name}: {test}"
+        write_report(outcome.runs, output / f"report-{test}.html", title=title, evaluation=evaluation)

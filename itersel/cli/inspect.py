@@ -1,0 +1,51 @@
+"""Look inside a grammar, a shard, weights (text or .vec), a language model or a run's directory.
+
+What it is, the content says. Of a shard: one sentence's rules with --sentence, its best translations with --weights,
+and with --derivation the tree behind one of them, with what each rule adds to the score.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from itersel.cli.translate import add_limits
+from itersel.decode import DecoderOptions
+from itersel.views import view
+from itersel.views.options import ViewOptions
+
+SUMMARY = "look inside a grammar, shard, weights file, run or derivation"
+EXAMPLE = """\
+  itersel inspect run/weights.txt.gz --top 20 --grep '^RBT:'
+  itersel inspect shards/train/shard.0000.itsh --sentence 3 --grep haus
+  itersel inspect shards/dev/shard.0000.itsh --sentence 3 --weights run/weights.txt.gz --lm lm.arpa.gz --derivation"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    options = ViewOptions()
+    parser.add_argument("path", metavar="FILE", help="what to look at, or a run's directory")
+    parser.add_argument(
+        "--top", type=int, default=options.top, metavar="N", help="length of lists (default: %(default)s)"
+    )
+    parser.add_argument("--grep", metavar="PATTERN", help="list only what matches this regular expression")
+    shards = parser.add_argument_group("of a shard")
+    shards.add_argument("--sentence", type=int, metavar="N", help="this sentence, counted from 0")
+    shards.add_argument("--weights", metavar="FILE", help="translate it with these (text or .vec)")
+    shards.add_argument("--lm", metavar="FILE", help="ARPA or KenLM binary file")
+    shards.add_argument("--derivation", action="store_true", help="show the tree, --top features for each rule")
+    shards.add_argument("--rank", type=int, metavar="K", help="of the K-th translation (default: the best)")
+    add_limits(shards)
+
+
+def run(args: argparse.Namespace) -> None:
+    options = ViewOptions(
+        top=args.top,
+        grep=args.grep,
+        sentence=args.sentence,
+        weights=args.weights,
+        language_model=args.lm,
+        derivation=args.derivation,
+        rank=args.rank,
+        decoder=DecoderOptions(args.span_limit, args.pop_limit),
+    )
+    for line in view(args.path, options):
+        print(line)

@@ -1,0 +1,147 @@
+"""Train and apply rerankers of n-best lists, of any system: the algorithms of `itersel train` without a decoder.
+
+`train` learns feature weights from lists and references, or from a score that each hypothesis carries; `apply` gives
+lists new scores and sorts them, in the form they came in. Lists are `id ||| text ||| features ||| score` lines (Moses,
+cdec) or JSON lines with id, text, features and score; plain or gzip. Both read lists one by one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from pathlib import Path
+
+from itersel import events
+from itersel.config import assign, build, override, read_yaml
+from itersel.features import Weights
+from itersel.list_compile import ORDERS
+from itersel.metrics import KERNEL_METRICS
+from itersel.nbest import FORMS, Fields, read_lists
+from itersel.outputs import open_output
+from itersel.plan import PLANS
+from itersel.progress import Progress
+from itersel.rerank import train_reranker
+from itersel.rerank_config import RerankConfig
+from itersel.rescore import rescore
+from itersel.train_config import RUNNERS
+from itersel.views.run import epoch_table
+
+SUMMARY = "train and apply rerankers of n-best lists"
+EXAMPLE = """\
+  itersel rerank train --lists dev.kbest.gz --references dev.en --output reranker --shards 4 --jobs 2
+  itersel rerank apply test.kbest.gz --weights reranker/weights.txt.gz --output test.reranked.gz
+  itersel rerank apply test.kbest.gz --weights reranker/weights.txt.gz --one-best > test.out
+  itersel rerank train --lists rated.jsonl --features features logprob --objective rating --output rated"""
+
+FLAGS = {
+    "lists": "lists",
+    "references": "references",
+    "references_by": "references_by",
+    "devtest": "devtest",
+    "devtest_references": "devtest_references",
+    "form": "fields.form",
+    "features": "fields.features",
+    "score": "fields.score",
+    "objective": "fields.objective",
+    "lower_is_better": "objective.lower_is_better",
+    "metric": "objective.metric",
+    "start": "start",
+    "algorithm": "algorithm",
+    "epochs": "epochs",
+    "patience": "patience",
+    "eta": "learn.eta",
+    "top": "selection.top",
+    "layout": "layout.kind",
+    "shards": "layout.shards",
+    "seed": "layout.seed",
+    "runner": "run.runner",
+    "jobs": "run.jobs",
+    "store": "run.store",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    _add_train(actions.add_parser("train", help="learn weights from lists", description="Learn weights from lists."))
+    _add_apply(actions.add_parser("apply", help="score and sort lists", description="Score and sort lists."))
+
+
+def _add_fields(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    group = parser.add_argument_group("fields: numbers from 1 in ||| lines, keys in JSON")
+    group.add_argument("--form", choices=FORMS, help="of the lists (default: by their first character)")
+    group.add_argument(
+        "--features", nargs="+", metavar="FIELD", help="named values, or a bare number (default: 3, or features)"
+    )
+    group.add_argument("--score", metavar="FIELD", help="the system's score (default: 4, or score)")
+    return group
+
+
+def _add_train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("configuration", nargs="?", metavar="FILE", help="YAML, as conf/rerank.yaml")
+    parser.add_argument("--output", required=True, metavar="DIR", help="the run's directory")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="any key, such as learn.pairs.kind=pro"
+    )
+    data = parser.add_argument_group("data")
+    data.add_argument("--lists", nargs="+", metavar="FILE", help="n-best lists to learn from")
+    data.add_argument("--references", nargs="+", metavar="FILE", help="tokenised as the hypotheses are")
+    data.add_argument("--references-by", choices=ORDERS, help="a list's line: its id, from 0, or its place")
+    data.add_argument("--devtest", nargs="+", metavar="FILE", help="lists that decide which epoch is best")
+    data.add_argument("--devtest-references", nargs="+", metavar="FILE")
+    data.add_argument("--start", metavar="FILE", help="weights to start from")
+    fields = _add_fields(parser)
+    fields.add_argument("--objective", metavar="FIELD", help="how good the hypothesis is, instead of references")
+    fields.add_argument("--lower-is-better", action="store_true", default=None, help="of the objective")
+    learning = parser.add_argument_group("learning")
+    learning.add_argument("--metric", choices=KERNEL_METRICS)
+    learning.add_argument("--algorithm", choices=PLANS)
+    learning.add_argument("--epochs", type=int, metavar="T")
+    learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
+    learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")
+    learning.add_argument("--top", type=int, metavar="K", help="features that survive an epoch")
+    learning.add_argument("--layout", choices=("random", "reshard", "sequential"), help="how lists are dealt out")
+    learning.add_argument("--shards", type=int, metavar="N", help="number of shards")
+    learning.add_argument("--seed", type=int, help="of the layout")
+    work = parser.add_argument_group("work (no influence on the result)")
+    work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")
+    work.add_argument("--jobs", type=int, metavar="N", help="processes")
+    work.add_argument("--store", metavar="PLACE", help="folder or address that all workers reach")
+    parser.set_defaults(act=_train)
+
+
+def _add_apply(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("lists", nargs="*", default=["-"], metavar="FILE", help="(default: standard input)")
+    parser.add_argument("--weights", required=True, metavar="FILE", help="lines `name value`")
+    parser.add_argument("--output", metavar="FILE", help="written when complete (default: standard output, at once)")
+    parser.add_argument("--one-best", action="store_true", help="write the best text of each list only")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+    _add_fields(parser)
+    parser.set_defaults(act=_apply)
+
+
+def run(args: argparse.Namespace) -> None:
+    args.act(args)
+
+
+def _train(args: argparse.Namespace) -> None:
+    values = {} if args.configuration is None else read_yaml(args.configuration)
+    values = override(values, args.set)
+    for flag, key in FLAGS.items():
+        if getattr(args, flag) is not None:
+            values = assign(values, key, getattr(args, flag))
+    config = build(RerankConfig, values, args.configuration)
+    weights = train_reranker(config, args.output)
+    events.note(epoch_table(Path(args.output)))
+    print(weights)
+
+
+def _apply(args: argparse.Namespace) -> None:
+    fields = Fields(args.form or "auto", tuple(args.features or ()), args.score)
+    # The output is opened first, so that a place that cannot be written fails before the work, not after it.
+    with open_output(args.output) as output:
+        weights = dict(Weights.read(args.weights))
+        done = rescore(read_lists(args.lists, fields), weights, best_only=args.one_best, jobs=args.jobs)
+        with contextlib.closing(done), Progress("rerank", unit="lists") as progress:
+            for lines in done:
+                output.write(lines.encode())
+                progress.advance()

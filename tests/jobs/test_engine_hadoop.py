@@ -1,0 +1,203 @@
+"""The Hadoop engine on a real HDFS and YARN with two nodes: the bytes of the inline engine, whatever is killed."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from engine_cases import assert_same_run, run, small_data, unavailable, write_shard
+from itersel.engines.hadoop import LOG, stored_name
+from itersel.engines.hadoop_client import HadoopClient
+from itersel.errors import InputError
+from itersel.train_config import RunConfig, TrainConfig
+
+ROOT = Path(__file__).resolve().parents[2]
+HADOOP = RunConfig("hadoop", reducers=2)
+ONE_CONTAINER = ("--jobconf", "mapreduce.job.ubertask.enable=true")
+"""All tasks in the container of the application master: the quickest way to run a small job."""
+pytestmark = pytest.mark.slow
+
+
+class Cluster:
+    """The cluster of conf/hadoop/cluster.py in a folder of its own."""
+
+    def __init__(self, home: Path):
+        self.home = home
+
+    def control(self, *words: str) -> subprocess.CompletedProcess:
+        script = ROOT / "conf" / "hadoop" / "cluster.py"
+        return subprocess.run([sys.executable, script, *words], capture_output=True, text=True)
+
+    def pid(self, daemon: str) -> int:
+        return int((self.home / "run" / f"{daemon}.pid").read_text())
+
+    def mappers(self) -> dict[int, Path]:
+        """Processes of our map tasks, and the folders that they work in."""
+        found = {}
+        for entry in Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if b"--mapper" in words and b"python" in Path(os.fsdecode(words[0])).name.encode():
+                    folder = Path(os.readlink(entry / "cwd"))
+                    if folder.is_relative_to(self.home):
+                        found[int(entry.name)] = folder
+            except OSError:
+                continue
+        return found
+
+    def wait_for_mappers(self, driver: subprocess.Popen, other_than: set[int] = frozenset()) -> dict[int, Path]:
+        return wait_for(lambda: {k: v for k, v in self.mappers().items() if k not in other_than}, driver)
+
+    def kill_node(self, daemon: str) -> None:
+        """As if the machine were gone: the NodeManager and all that runs below it."""
+        os.kill(self.pid(daemon), signal.SIGKILL)
+        for entry in Path("/proc").iterdir():
+            try:
+                if Path(os.readlink(entry / "cwd")).is_relative_to(self.home / "data" / daemon):
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except (OSError, ValueError):
+                continue
+
+    def copies(self, name: str) -> list[int]:
+        """How many copies of the file of that name the distributed cache has on each node."""
+        nodes = [self.home / "data" / f"nodemanager-{node}" for node in (1, 2)]
+        return [len(list(node.rglob(f"filecache/*/*{name}"))) for node in nodes]
+
+
+def stored(folder: str) -> str:
+    """A folder of the engine's default store."""
+    return f"hdfs:///user/{os.environ.get('HADOOP_USER_NAME') or getpass.getuser()}/itersel/{folder}"
+
+
+def wait_for(condition: Callable[[], object], driver: subprocess.Popen, seconds: float = 300) -> object:
+    """Until the condition holds; an error if the driver ends first."""
+    until = time.monotonic() + seconds
+    while not (found := condition()):
+        assert driver.poll() is None, f"the driver ended: {driver.communicate()[1][-3000:]}"
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return found
+
+
+def start_driver(config: TrainConfig, folder: Path) -> subprocess.Popen:
+    place = folder.with_suffix(".yaml")
+    place.write_text(json.dumps(asdict(config)))
+    command = [sys.executable, "-m", "itersel", "train", str(place), "--output", str(folder)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path_factory.mktemp("hadoop") / "cluster"
+        patch.delenv("HADOOP_HOME", raising=False)
+        patch.setenv("ITERSEL_HADOOP", str(home))
+        patch.setenv("PATH", os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if "hadoop" not in p))
+        made = Cluster(home)
+        try:
+            done = made.control("start")
+            if done.returncode != 0:
+                unavailable(f"Hadoop cannot be started: {done.stderr.strip()}")
+            again = made.control("start")  # nothing to do
+            assert again.returncode == 0 and "started" not in again.stderr
+            yield made
+        finally:
+            made.control("stop", "--remove")
+        assert not home.exists()
+
+
+def test_same_bytes_as_inline(cluster: Cluster, sample_training: TrainConfig, tmp_path: Path) -> None:
+    run(replace(sample_training, run=RunConfig("inline", reducers=2)), tmp_path / "inline")
+    run(replace(sample_training, run=HADOOP), tmp_path / "hadoop")
+    assert_same_run(tmp_path / "inline", tmp_path / "hadoop")
+    log = (tmp_path / "hadoop" / LOG).read_text()
+    assert log.count("Launched map tasks=") == 3 and log.count("Launched reduce tasks=2") == 3
+    # The model went to each node that had tasks once, not to each of the 12 tasks.
+    assert max(cluster.copies("lm.arpa.gz")) == 1
+    files, left = HadoopClient.find().listing(stored("files"), stored("runs"))
+    assert len(files) == 5 and left == []
+
+
+@pytest.mark.parametrize("algorithm", ["sgd", "mix_sgd", "iter_mix_sgd"])
+def test_other_algorithms(cluster: Cluster, algorithm: str, tmp_path: Path) -> None:
+    config = replace(small_data(tmp_path), algorithm=algorithm, epochs=2)
+    if algorithm == "sgd":
+        config = replace(config, shards=config.shards[1:2])
+    config = replace(config, epochs=1) if algorithm == "iter_mix_sgd" else replace(config, devtest=())
+    run(config, tmp_path / "inline")
+    run(replace(config, run=RunConfig("hadoop", options=ONE_CONTAINER)), tmp_path / "hadoop")
+    assert_same_run(tmp_path / "inline", tmp_path / "hadoop")
+
+
+def test_a_damaged_shard_is_named(cluster: Cluster, tmp_path: Path) -> None:
+    config = small_data(tmp_path)
+    whole = Path(write_shard(tmp_path / "apple.itsh", 12, 77))  # no node has a copy of this one
+    options = ("--jobconf", "mapreduce.map.maxattempts=2")
+    config = replace(config, shards=(*config.shards[:2], str(whole)), devtest=(), run=replace(HADOOP, options=options))
+    # What the driver sees is whole; what the workers get is not.
+    damaged, content = tmp_path / "damaged", bytearray(whole.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    client = HadoopClient.find()
+    client.put({stored_name(str(whole)): str(damaged)}, stored("files"))
+    with pytest.raises(InputError) as caught:
+        run(config, tmp_path / "run")
+    assert re.match(r"shard 2 \(hdfs:///\S+-apple\.itsh\): the shard's content was altered", str(caught.value))
+    assert "java" not in str(caught.value).lower()
+    log = (tmp_path / "run" / LOG).read_text()
+    attempts = re.findall(r"Task Id : attempt_\d+_\d+_m_(\d+)_(\d+), Status : FAILED", log)
+    assert len({task for task, _ in attempts}) == 1 and 1 <= len(attempts) <= 2
+    assert client.listing(stored("runs")) == [[]]
+
+
+def test_interrupt_ends_the_application(cluster: Cluster, sample_training: TrainConfig, tmp_path: Path) -> None:
+    driver = start_driver(replace(sample_training, run=HADOOP), tmp_path / "run")
+    cluster.wait_for_mappers(driver)
+    driver.send_signal(signal.SIGINT)
+    _, errors = driver.communicate(timeout=120)
+    assert driver.returncode == 130, errors
+    assert "Traceback" not in errors
+    application = re.search(r"Submitted application (application_\S+)", (tmp_path / "run" / LOG).read_text())
+    assert application is not None
+    state = subprocess.run(
+        [cluster.home / "bin" / "yarn", "application", "-status", application[1]], capture_output=True, text=True
+    ).stdout
+    assert "Final-State : KILLED" in state
+    assert HadoopClient.find().listing(stored("runs")) == [[]]
+
+
+def test_faults(cluster: Cluster, multi30k_training: TrainConfig, tmp_path: Path) -> None:
+    """A map task's process, the driver and a node are killed in mid-epoch: the bytes stay the same."""
+    run(replace(multi30k_training, run=RunConfig("inline", reducers=2)), tmp_path / "inline")
+    config, folder = replace(multi30k_training, run=HADOOP), tmp_path / "hadoop"
+
+    driver = start_driver(config, folder)
+    victims = cluster.wait_for_mappers(driver)
+    os.kill(min(victims), signal.SIGKILL)
+    wait_for(lambda: (folder / "epoch-001" / "weights.vec").exists(), driver)
+    assert re.search(r"Task Id : attempt_\S+, Status : FAILED", (folder / LOG).read_text())
+
+    orphans = cluster.wait_for_mappers(driver)
+    driver.kill()
+    driver.wait()
+    assert not (folder / "epoch-002" / "weights.vec").exists()
+
+    driver = start_driver(config, folder)
+    working = cluster.wait_for_mappers(driver, set(orphans))
+    node = next(iter(working.values())).relative_to(cluster.home / "data").parts[0]
+    cluster.kill_node(node)
+    _, errors = driver.communicate(timeout=600)
+    assert driver.returncode == 0, errors
+    assert_same_run(tmp_path / "inline", folder)
+    assert cluster.control("start").returncode == 0  # the node is back for the next test

@@ -1,0 +1,82 @@
+"""Training on a real Grid Engine: the same bytes as inline, and what happens when things go wrong."""
+
+import signal
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from batch_cases import command, fail_everywhere, kill_one, longer, single_node, wait_for, workers
+from engine_cases import assert_same_run, small_data
+from itersel.drive import train
+from itersel.errors import ConfigError
+from itersel.train_config import RunConfig
+
+pytestmark = pytest.mark.slow
+SGE = RunConfig("sge", jobs=2, reducers=2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def queue(tmp_path_factory):
+    yield from single_node("sge", tmp_path_factory.mktemp("sge"), {})
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return small_data(tmp_path_factory.mktemp("data"))
+
+
+def waiting():
+    """What is in the queue."""
+    return subprocess.run(["qstat", "-u", "*"], capture_output=True, text=True).stdout
+
+
+def test_same_bytes(tmp_path, data):
+    data = replace(data, epochs=2)
+    train(data, tmp_path / "inline", warn=lambda text: None)
+    run = tmp_path / "sge: a 'run', 100%"
+    train(replace(data, run=SGE), run, warn=lambda text: None)
+    assert_same_run(tmp_path / "inline", run)
+    assert waiting() == ""
+
+
+def test_killed_task_is_done_again(tmp_path, data):
+    config = longer(data)
+    train(config, tmp_path / "inline", warn=lambda text: None)
+    driver = subprocess.Popen(command(config, tmp_path / "run", "sge"), stderr=subprocess.PIPE, text=True)
+    kill_one(tmp_path / "run")
+    _, said = driver.communicate()
+    assert driver.returncode == 0, said
+    assert "attempt 2 of 3" in said
+    assert_same_run(tmp_path / "inline", tmp_path / "run")
+    assert waiting() == "", "the failed task does not stay behind"
+
+
+def test_interrupt_deletes_the_jobs(tmp_path, data):
+    driver = subprocess.Popen(command(longer(data), tmp_path / "run", "sge"), stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: workers(tmp_path / "run", "map"))
+    driver.send_signal(signal.SIGINT)
+    _, said = driver.communicate()
+    assert driver.returncode == 130, said
+    assert waiting() == ""
+    wait_for(lambda: not workers(tmp_path / "run", "map"))
+
+
+def test_what_a_failing_task_says_is_shown(tmp_path, data, monkeypatch):
+    last = fail_everywhere(replace(data, run=SGE), tmp_path, monkeypatch)
+    assert "It was tried 3 times." in last
+
+
+def test_options_of_the_site(tmp_path, data):
+    def options(*words):
+        return replace(data, epochs=1, devtest=(), run=replace(SGE, options=words))
+
+    with pytest.raises(ConfigError, match=r"does not take the job:.*nowhere"):
+        train(options("-q", "nowhere.q", "-w", "e"), tmp_path / "1")
+    with pytest.raises(ConfigError, match="'-t' is set by itersel"):
+        train(options("-t", "1-3"), tmp_path / "2")
+    with pytest.raises(ConfigError, match=r"'all\.q' is no option of qsub"):
+        train(options("all.q"), tmp_path / "3")
+    with pytest.raises(ConfigError, match="cannot have"):
+        train(options(), tmp_path / "$HOME")
+    assert waiting() == ""

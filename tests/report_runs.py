@@ -1,0 +1,68 @@
+"""Small real training runs in every state a report may meet, with words that do harm where they are taken for HTML."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+from itersel.drive import train
+from itersel.epoch import EpochConfig
+from itersel.learn import LearnConfig
+from itersel.mix import Selection
+from itersel.shard import ShardWriter
+from itersel.train_config import TrainConfig
+
+HOSTILE = ("</script><script>document.hacked=1</script>", "<img/src=x/onerror=document.hacked=2>")
+WORDS = {
+    "das": ["the", "that"],
+    "haus": ["house", "home"],
+    "ist": ["is", "was"],
+    "böse": list(HOSTILE),
+    "ein": ["a", "one"],
+    "hund": ["dog", "hound"],
+    "&amp;": ["&lt;b&gt;", "and"],
+}
+GRAMMAR = "".join(
+    [f"[X] ||| {one} ||| {target} ||| p={k}\n" for one, targets in WORDS.items() for k, target in enumerate(targets)]
+    + [f"[X] ||| [X,1] {one} ||| {targets[0]} [X,1] ||| q=1\n" for one, targets in WORDS.items()]
+    + ["[X] ||| das [X,1] ist [X,2] ||| [X,2] is the [X,1] ||| r=1\n"]
+).encode()
+
+
+def write_shard(path: Path, count: int, draw: random.Random) -> str:
+    writer = ShardWriter(groups=("id", "ng", "shape"))
+    for number in range(count):
+        words = draw.choices(list(WORDS), k=draw.randint(3, 8))
+        target = " ".join(draw.choice(WORDS[word]) for word in words)
+        writer.add(" ".join(words), [target], GRAMMAR, id=f"s{number}", task="<i>label</i>")
+    writer.write(path)
+    return str(path)
+
+
+def make_runs(folder: Path) -> dict[str, Path]:
+    """Directories by name; silent has no devtest, single has one epoch, begun has none yet."""
+    draw = random.Random(5)
+    paths = [write_shard(folder / f"{k}.itsh", count, draw) for k, count in enumerate((7, 30, 12, 21))]
+    devtest = (write_shard(folder / "devtest.itsh", 15, draw),)
+
+    def run(name: str, **options: object) -> Path:
+        values = {"shards": tuple(paths), "devtest": devtest, "epochs": 4, "selection": Selection(top=40)}
+        values["epoch"] = EpochConfig(k=20, learn=LearnConfig(eta=0.01))
+        train(TrainConfig(**(values | options)), folder / name, warn=lambda text: None)
+        return folder / name
+
+    made = {
+        "sgd": run("sgd", algorithm="sgd", shards=(paths[1],), epochs=3),
+        "mix": run("mix", algorithm="iter_mix_sgd"),
+        "select": run("select"),
+        "silent": run("silent", devtest=()),
+        "single": run("single", epochs=1),
+    }
+    for name, epochs in {"unfinished": 2, "begun": 0}.items():
+        shutil.copytree(made["select"], folder / name)
+        manifest = json.loads((folder / name / "manifest.json").read_text())
+        manifest |= {"epochs": manifest["epochs"][:epochs], "chosen": None}
+        (folder / name / "manifest.json").write_text(json.dumps(manifest))
+        made[name] = folder / name
+    (folder / "begun" / "statistics.jsonl").unlink()
+    return made

@@ -1,0 +1,494 @@
+"""The report in a real browser: what is drawn where, what can be clicked, and that no text does any harm."""
+
+import json
+import os
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_runs import HOSTILE, make_runs
+
+from itersel.evaluate import EvaluationOptions, System, score_systems
+from itersel.mix import Columns
+from itersel.report import write_report
+from itersel.vectors import Vector
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKTOP, PHONE = (1280, 900), (375, 812)
+STATES = {
+    "all": ("sgd", "mix", "select", "silent", "single", "unfinished", "begun"),
+    "one run": ("select",),
+    "no devtest": ("silent",),
+    "one epoch": ("single",),
+    "no epoch": ("begun",),
+    "one shard": ("sgd",),
+}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    absent = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    if absent:
+        reason = f"{' and '.join(absent)} not installed: conf/browser/install.sh"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    driver.set_page_load_timeout(60)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    made = make_runs(tmp_path_factory.mktemp("runs"))
+    # Norms in another order than the weights, so that the two rankings differ.
+    for place in made["select"].glob("epoch-*/weights.vec"):
+        vector = Vector.read(place)
+        keys = 1 / (1 + np.arange(len(vector)))
+        place.with_name("norms.vec").write_bytes(Columns(vector.ids, keys, vector.values).to_bytes())
+    return made
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    references = [["a b c d e"], ["f g h i j"], ["k l m n o"], ["p q r s t"]] * 3
+    good = ["a b c d e", "f g h i j", "k l m n p", "p q r s t"] * 3
+    bad = ["a b c x e", "f g y i j", "k z m n p", "p q r s t"] * 3
+    systems = [System("sgd", [bad]), System("select", [good]), System(HOSTILE[1], [bad])]
+    return score_systems(systems, references, EvaluationOptions(trials=200))
+
+
+@pytest.fixture(scope="module")
+def pages(runs, evaluation, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    made = {
+        name: write_report([runs[one] for one in members], folder / f"{k}.html", title=f"{name} {HOSTILE[1]}")
+        for k, (name, members) in enumerate(STATES.items())
+    }
+    compared = [runs[name] for name in ("sgd", "mix", "select")]
+    return made | {"compared": write_report(compared, folder / "compared.html", evaluation=evaluation)}
+
+
+@pytest.fixture
+def show(browser, pages):
+    """Opens a page at a size and gives the browser; afterwards nothing may have been complained about."""
+
+    def visit(name="compared", size=DESKTOP, dark=False):
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, still]})
+        browser.get(Path(pages[name]).as_uri())
+        browser.execute_script("localStorage.clear()")
+        browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        return browser
+
+    yield visit
+    assert browser.get_log("browser") == []
+
+
+def data_of(browser):
+    return json.loads(browser.execute_script("return document.getElementById('data').textContent"))
+
+
+def texts(browser, selector):
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText.trim())", selector
+    )
+
+
+def find(browser, selector):
+    return browser.find_element("css selector", selector)
+
+
+def press(browser, selector, text=None):
+    """Click the element, or that with the text, where a person would."""
+    for one in browser.find_elements("css selector", selector):
+        if text is None or one.text == text:
+            browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", one)
+            one.click()
+            return one
+    raise AssertionError(f"no {selector} with the text {text!r}")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("name", [*STATES, "compared"])
+def test_every_state(show, name, size):
+    """Nothing is loaded, nothing runs that is not ours, and nothing is wider than the screen."""
+    browser = show(name, size)
+    assert browser.execute_script("return document.hacked") is None
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert overflow(browser) == 0 and browser.execute_script("return innerWidth") == size[0]
+    sections = browser.execute_script(
+        "return [...document.querySelectorAll('main section')].map((one) => [one.id, one.innerText.length])"
+    )
+    expected = ["overview", "curves", "shards", "time", "features", "translations", "configuration"]
+    if name == "compared":
+        expected.insert(1, "evaluation")
+    assert [one for one, _ in sections] == expected == [link[1:] for link in links(browser)]
+    assert all(length > 30 for _, length in sections)
+    assert ("</script>" in find(browser, "body").text) == (name != "no epoch")
+
+
+def overflow(browser):
+    """By how much the page is wider than the window without its scroll bar."""
+    return browser.execute_script("const root = document.documentElement; return root.scrollWidth - root.clientWidth")
+
+
+def links(browser):
+    return browser.execute_script("return [...document.querySelectorAll('#links a')].map((one) => one.hash)")
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "text"),
+    [
+        ("no epoch", "overview", "No epoch of begun is finished yet"),
+        ("no epoch", "curves", "No epoch is finished yet"),
+        ("no epoch", "features", "there are no weights"),
+        ("no devtest", "translations", "no devtest translations"),
+        ("no devtest", "curves", "no devtest data, so there are no scores"),
+        ("one shard", "shards", "single shard"),
+        ("all", "overview", "unfinished: 2 of 4"),
+        ("all", "overview", "no epoch finished"),
+    ],
+)
+def test_what_is_missing_is_said(show, name, where, text):
+    assert text in find(show(name), f"#{where}").text
+
+
+def points(browser, chart):
+    """The dots of a line chart: (x, y) in pixels, by colour."""
+    found = browser.execute_script(
+        """return [...document.querySelectorAll(`[data-chart=${arguments[0]}] .dot`)].map((dot) => {
+             const box = dot.getBoundingClientRect();
+             return [dot.style.fill, box.x + box.width / 2, box.y + box.height / 2];
+           })""",
+        chart,
+    )
+    series = {}
+    for color, x, y in found:
+        series.setdefault(color, []).append((x, y))
+    return list(series.values())
+
+
+@pytest.mark.parametrize("chart", ["bleu", "pair_error", "metric", "features"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_curves_are_the_data(show, chart, size):
+    """One scale for all lines: pixels are a linear function of epochs and values."""
+    browser = show(size=size)
+    runs = data_of(browser)["runs"]
+    expected = [[epoch[chart] for epoch in run["epochs"]] for run in runs]
+    drawn = points(browser, chart)
+    if chart == "bleu":  # the start weights are not far off
+        expected = [[run["start"], *scores] for run, scores in zip(runs, expected, strict=True)]
+    assert [len(one) for one in drawn] == [len(one) for one in expected]
+    values, heights = (
+        np.array([y for one in series for y in one]) for series in (expected, [[y for _, y in s] for s in drawn])
+    )
+    slope, offset = np.polyfit(values, heights, 1)
+    assert slope < 0  # higher values stand higher
+    # Marks of different shapes have their middle up to a pixel beside their place.
+    assert np.abs(slope * values + offset - heights).max() < 1.5
+    assert np.ptp(heights) > 60
+    for one in drawn:
+        steps = [b[0] - a[0] for a, b in pairwise(one)]
+        assert min(steps) > 30 and max(steps) - min(steps) < 1
+    lines = browser.execute_script(
+        f"return [...document.querySelectorAll('[data-chart={chart}] .line')].map((one) => one.getTotalLength())"
+    )
+    assert len(lines) == 3 and min(lines) > 100
+
+
+def test_chosen_epochs_are_ringed(show):
+    browser = show()
+    rings = browser.execute_script(
+        """return [...document.querySelectorAll('[data-chart=bleu] .ring')].map((ring) => {
+             const box = ring.getBoundingClientRect();
+             return [box.x + box.width / 2, box.y + box.height / 2];
+           })"""
+    )
+    series = points(browser, "bleu")
+    for run, ring, dots in zip(data_of(browser)["runs"], rings, series, strict=True):
+        assert dots[run["best"]] == pytest.approx(ring, abs=1.5)
+
+
+def test_a_single_epoch_is_a_dot(show):
+    browser = show("one epoch")
+    assert [len(one) for one in points(browser, "pair_error")] == [1]
+    assert browser.find_elements("css selector", "[data-chart=pair_error] .line") == []
+
+
+def test_reading_a_curve_by_keys_and_by_pointer(show):
+    from selenium.webdriver import ActionChains, Keys
+
+    browser = show()
+    scores = [run["epochs"][1]["bleu"] for run in data_of(browser)["runs"]]
+    chart = find(browser, "[data-chart=bleu] svg")
+    browser.execute_script("arguments[0].focus({preventScroll: true})", chart)
+    ActionChains(browser).send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT).perform()
+    read = find(browser, "#tip").text
+    assert read.startswith("Epoch 2") and all(f"{score:.2f}" in read for score in scores)
+    assert "Epoch 2" in browser.execute_script("return document.getElementById('live').textContent")
+    ActionChains(browser).send_keys(Keys.ESCAPE).perform()
+    assert not find(browser, "#tip").is_displayed()
+    ActionChains(browser).move_to_element(chart).perform()
+    assert find(browser, "#tip").text.startswith("Epoch ")
+
+
+def test_runs_can_be_hidden(show):
+    browser = show()
+    press(browser, ".legend .chip")
+    assert len(points(browser, "bleu")) == 2
+    press(browser, ".legend .chip")
+    assert len(points(browser, "bleu")) == 3
+
+
+def test_boxes_of_shards(show):
+    browser = show()
+    runs = [run for run in data_of(browser)["runs"] if run["shards"] > 1]
+    for button, figure in (("Pair error", "pair_error"), ("CPU time", "seconds"), ("1-best metric", "metric")):
+        press(browser, "#shards .segments button", button)
+        boxes = browser.execute_script(
+            """return [...document.querySelectorAll('[data-chart=spread]')].map((chart) =>
+               [...chart.querySelectorAll('.box')].map((box) => [box.y, box.height].map((one) => one.baseVal.value)))"""
+        )
+        spreads = [[epoch["spread"][figure]["box"] for epoch in run["epochs"]] for run in runs]
+        assert [len(one) for one in boxes] == [len(one) for one in spreads] == [4, 4]
+        quartiles = np.array([box[3] for one in spreads for box in one])
+        tops = np.array([y for one in boxes for y, _ in one])
+        slope, offset = np.polyfit(quartiles, tops, 1)
+        assert np.abs(slope * quartiles + offset - tops).max() < 0.5
+        heights = np.array([height for one in boxes for _, height in one])
+        expected = np.array([max(-slope * (box[3] - box[1]), 1) for one in spreads for box in one])
+        assert np.abs(expected - heights).max() < 0.5
+
+
+def test_bars_of_time(show):
+    browser = show()
+    parts = browser.execute_script(
+        """return [...document.querySelectorAll('[data-chart=time] .bar-part')].map((one) => {
+             const box = one.getBoundingClientRect();
+             return [box.y, box.width];
+           })"""
+    )
+    widths = {}
+    for top, width in parts:
+        widths.setdefault(top, []).append(width)
+    totals = [sum(sum(epoch["seconds"].values()) for epoch in run["epochs"]) for run in data_of(browser)["runs"]]
+    drawn = [sum(one) for _, one in sorted(widths.items())]
+    # Parts have a pixel between them.
+    assert np.array(drawn) / max(drawn) == pytest.approx(np.array(totals) / max(totals), abs=0.03)
+    assert max(drawn) > 600
+
+
+def column(browser, place, number):
+    return texts(browser, f"#{place} tbody tr.row > *:nth-child({number})")
+
+
+def test_sorting_by_pointer_and_keys(show):
+    from selenium.webdriver import Keys
+
+    browser = show()
+    runs = data_of(browser)["runs"]
+    by_score = [run["name"] for run in sorted(runs, key=lambda run: -run["epochs"][run["best"] - 1]["bleu"])]
+    assert column(browser, "overview", 1) == by_score
+    press(browser, "#overview thead button", "Run")
+    assert column(browser, "overview", 1) == sorted(by_score)
+    header = find(browser, "#overview thead th")
+    assert header.get_attribute("aria-sort") == "ascending"
+    header.find_element("css selector", "button").send_keys(Keys.ENTER)
+    assert column(browser, "overview", 1) == sorted(by_score, reverse=True)
+    assert header.get_attribute("aria-sort") == "descending"
+    press(browser, "#overview thead button", "Features")
+    counts = [
+        int(text.replace(",", ""))
+        for text in column(browser, "overview", 6 if "Before" not in find(browser, "#overview thead").text else 7)
+    ]
+    assert counts == sorted(counts, reverse=True) and len(counts) == 3
+
+
+def choose(browser, place, label, text):
+    from selenium.webdriver.support.select import Select
+
+    for one in browser.find_elements("css selector", f"#{place} .controls label"):
+        if one.text.startswith(label):
+            Select(one.find_element("css selector", "select")).select_by_visible_text(text)
+            return
+    raise AssertionError(f"no choice {label!r}")
+
+
+def test_features_sorted_searched_opened(show):
+    browser = show()
+    choose(browser, "features", "Run", "select")
+    features = next(run["features"] for run in data_of(browser)["runs"] if run["name"] == "select")
+    rows = features["rows"]
+
+    def shown():
+        """Names, of the rows opened one by one."""
+        return browser.execute_script(
+            """return [...document.querySelectorAll('#features .feature')].map((button) => {
+                 button.click();
+                 const name = button.closest('tr').nextElementSibling.querySelector('.mono').firstChild.textContent;
+                 button.click();
+                 return name;
+               })"""
+        )
+
+    by_weight = [row["name"] for row in sorted(rows, key=lambda row: -abs(row["weight"]))]
+    assert shown() == by_weight[:25]
+    press(browser, "#features .segments button", "column norm")
+    by_norm = [row["name"] for row in sorted(rows, key=lambda row: -row["norm"])]
+    assert shown() == by_norm[:25] != by_weight[:25]
+    press(browser, "#features .more")
+    assert shown() == by_norm[:50]
+    find(browser, "#features .search").send_keys("haus")
+    found = [name for name in by_norm if "haus" in name]
+    assert shown() == found and 0 < len(found) < len(rows)
+    assert f"{len(found)} of the {len(rows)} largest" in find(browser, "#features").text
+    choose(browser, "features", "Kind", "source bigram")
+    assert shown() == [name for name in found if name.startswith("RBS:")]
+    find(browser, "#features .search").send_keys("no such feature")
+    assert shown() == []
+
+
+def test_examples_are_marked(show):
+    browser = show()
+    find(browser, "#features .search").send_keys("hund")
+    press(browser, "#features .feature")
+    opened = find(browser, "#features tr.detail")
+    marks = [one.text for one in opened.find_elements("css selector", "mark")]
+    assert any("hund" in mark for mark in marks) or "do not occur" in opened.text
+    assert find(browser, "#features .feature").get_attribute("aria-expanded") == "true"
+
+
+def common(left, right):
+    """Length of a longest common subsequence, by the textbook."""
+    table = np.zeros((len(left) + 1, len(right) + 1), int)
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
+            table[i + 1, j + 1] = table[i, j] + 1 if a == b else max(table[i, j + 1], table[i + 1, j])
+    return table[-1, -1]
+
+
+def sides(browser):
+    """For each sentence and side: all words, and those without a mark."""
+    return browser.execute_script(
+        """const words = (nodes) => nodes.map((node) => node.textContent).join(' ').split(' ').filter(Boolean);
+           const plain = (line) => [...line.childNodes].filter((node) => node.nodeName !== 'MARK');
+           return [...document.querySelectorAll('#translations .sentence')].map((one) =>
+             [...one.querySelectorAll('.side > div:last-child')].map((line) => [words([line]), words(plain(line))]))"""
+    )
+
+
+def test_differences_are_marked(show):
+    browser = show()
+    found = sides(browser)
+    assert found
+    for (left, kept_left), (right, kept_right) in found:
+        assert left != right  # only differing ones are shown at first
+        assert kept_left == kept_right and len(kept_left) == common(left, right)
+    assert any("<img/src" in word or "</script>" in word for pair in found for word in pair[0][0] + pair[1][0])
+    press(browser, "#translations .segments button", "against the reference")
+    references = texts(browser, "#translations dd:nth-of-type(2)")
+    for reference, pair in zip(references, sides(browser), strict=True):
+        for words, kept in pair:
+            assert len(kept) == common(words, reference.split())
+
+
+def test_translations_chosen_ordered_searched(show):
+    browser = show("one run")
+    data = data_of(browser)
+    everything = [source[0] for source in data["sets"][0]["sources"]]
+    run = data["runs"][0]
+    choose(browser, "translations", "A", f"select, epoch 1{' ★' if run['best'] == 1 else ''}")
+    choose(browser, "translations", "B", f"select, epoch 4{' ★' if run['best'] == 4 else ''}")
+    if find(browser, "#translations .check input").is_selected():
+        press(browser, "#translations .check input")
+    press(browser, "#translations .more")
+    assert [text.split("\n")[0] for text in texts(browser, "#translations .sentence > .head span:first-child")] == [
+        f"#{one}" for one in everything
+    ]
+    choose(browser, "translations", "Order", "B gains most first")
+    first, last = run["translated"].index(1), run["translated"].index(4)
+    gains = {
+        source[0]: scores[epochs[last]] - scores[epochs[first]]
+        for source, (_, scores, epochs) in zip(data["sets"][0]["sources"], data["sets"][0]["outputs"]["0"], strict=True)
+    }
+    shown = [text[1:] for text in texts(browser, "#translations .sentence > .head span:first-child")]
+    assert [gains[one] for one in shown] == sorted(gains.values(), reverse=True)[: len(shown)]
+    find(browser, "#translations .search").send_keys("hund")
+    with_word = [source[0] for source in data["sets"][0]["sources"] if "hund" in " ".join([source[2], *source[3]])]
+    shown = [text[1:] for text in texts(browser, "#translations .sentence > .head span:first-child")]
+    assert 0 < len(shown) < len(everything) and set(with_word) >= set(shown) - {"hound"}
+
+
+def test_configuration_differences(show):
+    browser = show()
+    rows = data_of(browser)["configuration"]
+    assert column(browser, "configuration", 1) == [row["key"] for row in rows if not row["same"]]
+    press(browser, "#configuration .check input")
+    assert column(browser, "configuration", 1) == [row["key"] for row in rows][:60]
+    find(browser, "#configuration .search").send_keys("learn.eta")
+    assert column(browser, "configuration", 1) == ["epoch.learn.eta"]
+
+
+def test_significance(show, evaluation):
+    browser = show()
+    press(browser, "#evaluation .segments button", "BLEU")
+    for one in (row for row in evaluation.comparisons if row.metric == "bleu"):
+        line = next(
+            text
+            for text in texts(browser, "#evaluation .tests tbody tr")
+            if one.first in text.split("\n")[0] + text and one.second in text
+        )
+        assert f"{abs(one.difference):.2f}" in line and f"{one.randomization.p:.4f}" in line
+
+
+def test_day_and_night(show):
+    def background(browser):
+        return browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+
+    browser = show(dark=False)
+    day = background(browser)
+    dot = "return getComputedStyle(document.querySelector('[data-chart=bleu] .dot')).fill"
+    ink = browser.execute_script(dot)
+    press(browser, "#theme")
+    night = background(browser)
+    assert night != day and browser.execute_script(dot) != ink
+    browser.refresh()
+    assert background(browser) == night  # the choice is kept
+    press(browser, "#theme")
+    assert background(browser) == day
+    browser.execute_script("localStorage.clear()")
+    assert background(show(dark=True)) == night  # as the system has it
+
+
+def test_redrawn_when_the_screen_turns(show):
+    browser = show(size=PHONE)
+    width = browser.execute_script("return document.querySelector('[data-chart=bleu] svg').viewBox.baseVal.width")
+    metrics = {"width": 812, "height": 375, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    box = "return document.querySelector('[data-chart=bleu] svg').viewBox.baseVal.width"
+    assert browser.execute_script(box) != width
+    assert overflow(browser) == 0

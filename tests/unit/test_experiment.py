@@ -1,0 +1,305 @@
+"""Experiments: the grid, cells that equal runs by hand, resuming, and the table's marks."""
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sacrebleu
+
+from itersel import experiment
+from itersel.build import language_model_path, shards_path
+from itersel.cli import main
+from itersel.drive import train
+from itersel.errors import ConfigError
+from itersel.evaluate import Comparison, Evaluation, SystemScore
+from itersel.experiment import CellResult, Outcome, evaluate_cells, finished, plan_cells, run_cells
+from itersel.experiment_config import ExperimentConfig, Significance, load_experiment
+from itersel.experiment_table import mark, table
+from itersel.features import Weights, parse_groups
+from itersel.shard import Shard, ShardWriter
+from itersel.significance import Bootstrap, Randomization
+from itersel.train_config import TrainConfig
+
+WORDS = {"der": "the", "hund": "dog", "sieht": "sees", "das": "that", "haus": "house", "und": "and", "katze": "cat"}
+OTHERS = {"hund": "hound", "sieht": "saw", "das": "the", "haus": "home"}
+BUILD = """\
+work: work
+train: {source: t.de, target: t.en, held_out: {devtest: 8}}
+sets:
+  dev: {source: d.de, references: [d.en]}
+  test: {source: d.de, references: [d.en]}
+align: {given: t.align}
+lm: {order: 2}
+shards: {size: 15}
+"""
+GRID = """\
+build: build.yaml
+devtest: devtest
+tests: [test]
+train: {epochs: 2, epoch: {k: 10, learn: {rule: margin_perceptron, eta: 0.01}}}
+grid:
+  - {algorithm: given, weights: given.weights, features: dense}
+  - {algorithm: sgd, tuning: dev, features: [dense, "id,shape"]}
+  - {algorithm: iter_sel_sgd, tuning: "train:2", vary: {selection.top: [20, 5]}}
+significance: {trials: 100}
+"""
+NAMES = [
+    "given-dense",
+    "sgd-dev-dense",
+    "sgd-dev-id+shape",
+    "iter_sel_sgd-train.2-all-top=20",
+    "iter_sel_sgd-train.2-all-top=5",
+]
+
+
+def text(path: Path, lines: list[str]) -> None:
+    path.write_text("".join(line + "\n" for line in lines))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Sixty pairs in which some words have two translations, and the configurations."""
+    folder, names = tmp_path_factory.mktemp("experiment"), list(WORDS)
+    sources = [[names[(i * j + i // 7) % 7] for j in range(1, 4 + i % 4)] for i in range(1, 61)]
+    targets = [
+        [OTHERS.get(word, WORDS[word]) if (i + j) % 3 == 0 else WORDS[word] for j, word in enumerate(words)]
+        for i, words in enumerate(sources)
+    ]
+    for name, part in (("t", slice(None)), ("d", slice(3, 60, 4))):
+        text(folder / f"{name}.de", [" ".join(words) for words in sources[part]])
+        text(folder / f"{name}.en", [" ".join(words) for words in targets[part]])
+    text(folder / "t.align", [" ".join(f"{i}-{i}" for i in range(len(words))) for words in sources])
+    (folder / "build.yaml").write_text(BUILD)
+    (folder / "grid.yaml").write_text(GRID)
+    Weights({"LanguageModel": 0.1, "EgivenFCoherent": -0.1}).write(folder / "given.weights")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(folder) -> tuple[ExperimentConfig, list[CellResult]]:
+    config = load_experiment(folder / "grid.yaml")
+    experiment.build_data(config)
+    return config, list(run_cells(plan_cells(config)))
+
+
+def test_the_grid_is_multiplied_out(folder):
+    config = load_experiment(folder / "grid.yaml")
+    assert [cell.name for cell in config.cells] == NAMES
+    assert [cell.training.selection.top for cell in config.cells[3:]] == [20, 5]
+    assert all(cell.training.epoch.learn.eta == 0.01 for cell in config.cells[1:])
+    assert config.name == "grid"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("devtest: devtest", "devtest: nosuch", "no set 'nosuch'"),
+        ("tests: [test]", "", "lacks the key 'tests'"),
+        ("significance:", "significant:", "unknown key 'significant'"),
+        ("algorithm: sgd", "algorithm: mert", "algorithm is 'mert'"),
+        ("tuning: dev", "tuning: train:none", "tuning is 'train:none'"),
+        ("tuning: dev", "tune: dev", "unknown key 'tune'"),
+        ('"id,shape"', "idd", "unknown feature group 'idd'"),
+        ("top: [20, 5]", "top: [5, 5]", "two cells of the grid are iter_sel_sgd-train.2-all-top=5"),
+        ("selection.top:", "selection.topmost:", "unknown key 'selection.topmost'"),
+        ("train: {epochs: 2,", "train: {epochs: 2, devtest: x,", "'devtest' is filled in"),
+        ("weights: given.weights", "tuning: dev", "given weights need"),
+        ("trials: 100", "level: 2", "significance.level is 2"),
+        ("build: build.yaml", "build: nosuch.yaml", "nosuch.yaml"),
+        ("grid:", "grid: all\nname:", "name is"),
+    ],
+)
+def test_bad_configurations_are_named(folder, tmp_path, capsys, old, new, message):
+    for name in ("build.yaml", "given.weights"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    assert old in GRID
+    (tmp_path / "bad.yaml").write_text(GRID.replace(old, new, 1))
+    assert main(["experiment", str(tmp_path / "bad.yaml"), "--output", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_cell_is_a_training_run(done, tmp_path):
+    """The same training by hand gives the same weights; its translations, scored by sacrebleu, the same BLEU."""
+    config, results = done
+    assert [one.name for one in results] == NAMES
+    shards = sorted(map(str, shards_path(config.build, "train").glob("*.itsh")))
+    model = str(language_model_path(config.build))
+    devtest = tuple(map(str, shards_path(config.build, "devtest").glob("*.itsh")))
+    cell = config.cells[3].training
+    by_hand = TrainConfig(
+        shards=tuple(shards[:2]),
+        devtest=devtest,
+        language_model=model,
+        algorithm="iter_sel_sgd",
+        epochs=2,
+        epoch=cell.epoch,
+        selection=cell.selection,
+    )
+    weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
+    plan = plan_cells(config)[3]
+    assert (plan.run / "weights.txt.gz").read_bytes() == weights.read_bytes()
+    assert results[3].weights == len(Weights.read(weights)) <= 20
+    outcome = evaluate_cells(config, plan_cells(config))
+    references = (config.build.work.parent / "d.en").read_text().splitlines()
+    for planned in plan_cells(config):
+        with gzip.open(planned.folder / "test.txt.gz", "rt") as stream:
+            bleu = sacrebleu.corpus_bleu(stream.read().splitlines(), [references], tokenize="none", force=True).score
+        assert outcome.evaluations["test"].score(planned.cell.name).mean == pytest.approx(bleu, abs=1e-9)
+
+
+def test_finished_cells_are_not_run_again(done, monkeypatch):
+    config, results = done
+    monkeypatch.setattr(experiment, "train", None)  # calling it would be an error
+    assert list(run_cells(plan_cells(config))) == results
+
+
+def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
+    _, results = done
+    other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
+    experiment.build_data(other)
+    found = list(run_cells(plan_cells(other), jobs=2))
+    free = {"cpu_seconds": 0.0, "peak_megabytes": 0}
+    assert [vars(one) | free for one in found] == [vars(one) | free for one in results]
+
+
+def test_another_setting_is_another_cell(folder, done, tmp_path):
+    config, _ = done
+    changed = tmp_path / "grid.yaml"
+    changed.write_text(
+        GRID.replace("eta: 0.01", "eta: 0.02")
+        .replace("build.yaml", str(folder / "build.yaml"))
+        .replace("given.weights", str(folder / "given.weights"))
+    )
+    plans = plan_cells(load_experiment(changed))
+    assert [finished(plan) is not None for plan in plans] == [True, False, False, False, False]
+    assert not {plan.folder for plan in plans[1:]} & {plan.folder for plan in plan_cells(config)}
+
+
+def test_more_epochs_go_on_in_the_same_folder(folder, done, tmp_path):
+    config, _ = done
+    more = tmp_path / "grid.yaml"
+    more.write_text(GRID.replace("epochs: 2", "epochs: 3").replace("build.yaml", str(folder / "build.yaml")))
+    (tmp_path / "given.weights").write_bytes((folder / "given.weights").read_bytes())
+    plan, before = (plan_cells(one, only=NAMES[2])[0] for one in (load_experiment(more), config))
+    assert plan.folder == before.folder
+    assert finished(plan) is None
+
+
+def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
+    assert done
+    output = tmp_path / "results"
+    assert main(["experiment", str(folder / "grid.yaml"), "--output", str(output), "--table"]) == 0
+    shown = capsys.readouterr().out
+    assert "test BLEU" in shown and "top 20" in shown
+    results = json.loads((output / "results.json").read_text())
+    assert [cell["name"] for cell in results["cells"]] == NAMES
+    assert not results["unfinished"]
+    assert sum("bleu" in one for one in results["tests"]["test"]["differences"]) == 10  # pairs of five cells
+    assert results["configuration"]["train"]["epochs"] == 2
+    assert (output / "table.md").read_text().count("\n| ") == 2 + len(NAMES)
+    assert (output / "table.html").read_text().count("<tr>") == 1 + len(NAMES)
+    assert str(folder) not in (output / "results.json").read_text()
+
+
+def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_path):
+    """With `lm.unseen`, only what is learned from `train` uses the second model; all are tested with the first."""
+    overrides = [f"work={tmp_path / 'work'}", "shards.first=2", "lm.unseen=true"]
+    config = load_experiment(folder / "grid.yaml", overrides)
+    experiment.build_data(config)
+    full, unseen = (str(language_model_path(config.build, unseen=flag)) for flag in (False, True))
+    plans = plan_cells(config)
+    assert [plan.training.language_model for plan in plans] == [full] * 3 + [unseen] * 2
+    assert {plan.model for plan in plans} == {full}
+    assert Path(full).read_bytes() != Path(unseen).read_bytes()
+
+
+def test_a_pattern_without_cells_is_an_error(done):
+    with pytest.raises(ConfigError, match="no cell of the grid matches 'mert-"):
+        plan_cells(done[0], only="mert-*")
+
+
+def test_too_few_shards_are_an_error(folder, done, tmp_path):
+    assert done
+    path = tmp_path / "grid.yaml"
+    path.write_text(GRID.replace("train:2", "train:99").replace("build.yaml", str(folder / "build.yaml")))
+    with pytest.raises(ConfigError, match="train has 4 shards"):
+        plan_cells(load_experiment(path), only="iter*")
+
+
+@pytest.mark.parametrize("features", ["dense", "id,shape"])
+def test_fewer_groups_are_as_if_compiled_so(done, tmp_path, features):
+    """A cell with some of the shards' feature groups learns what shards with only these groups teach."""
+    config, _ = done
+    (path,) = shards_path(config.build, "dev").glob("*.itsh")
+    shard, writer = Shard(path), ShardWriter(groups=parse_groups(features))
+    for number in range(len(shard)):
+        writer.add(shard.source(number), shard.references(number), shard.grammar(number), id=shard.id(number))
+    writer.write(tmp_path / "fewer.itsh")
+    plan = plan_cells(config, only=f"sgd-dev-{features.replace(',', '+')}")[0]
+    whole = replace(plan.training.epoch, leave_out=())
+    by_hand = replace(plan.training, shards=(str(tmp_path / "fewer.itsh"),), epoch=whole)
+    weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
+    assert dict(Weights.read(weights)) == dict(Weights.read(plan.run / "weights.txt.gz"))
+
+
+def test_groups_that_the_shards_lack_are_an_error(folder, done, tmp_path):
+    assert done
+    config = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}", "shards.features=dense"])
+    experiment.build_data(config)
+    with pytest.raises(ConfigError, match="needs the features id, shape, which the shard does not have"):
+        plan_cells(config, only="sgd-dev-id*")
+
+
+def outcome(folder: Path, scores: dict[str, tuple[int, str, float, float]], p: dict[tuple[str, str], float]) -> Outcome:
+    """Cells by name with algorithm number, features, devtest and test BLEU; p of the pairs, 1 if not given."""
+    algorithms = ["given", "sgd", "mix_sgd", "iter_mix_sgd", "iter_sel_sgd"]
+    results = tuple(
+        CellResult(name, algorithms[number], number, "set", features, {}, 12, 1, devtest, 1.0, [], 1.0, 1, {})
+        for name, (number, features, devtest, _) in scores.items()
+    )
+    comparisons = []
+    for first in scores:
+        for second in scores:
+            if first < second:
+                value = p.get((first, second), p.get((second, first), 1.0))
+                test = Randomization(0.0, value, 1, 1, False)
+                comparisons.append(Comparison("bleu", first, second, 0.0, test, Bootstrap(0.0, 1.0, (0, 0), 0, 1)))
+    values = tuple(
+        SystemScore(name, metric, row[3], (row[3],), None, (0.0, 0.0))
+        for name, row in scores.items()
+        for metric in ("bleu", "chrf")
+    )
+    ratios = dict.fromkeys(scores, 1.0)
+    evaluation = Evaluation(9, tuple(scores), ("bleu", "chrf"), {}, {}, 1, 1, values, ratios, tuple(comparisons))
+    config = load_experiment(folder / "grid.yaml")
+    config = ExperimentConfig("x", config.build, "devtest", ("test",), config.cells, Significance())
+    return Outcome(config, results, {"test": evaluation})
+
+
+def test_marks_follow_the_papers_caption(folder):
+    made = outcome(
+        folder,
+        {
+            "g": (0, "dense", 30.0, 30.0),
+            "a": (1, "dense", 31.0, 31.0),
+            "b": (1, "all", 32.0, 33.0),
+            "c": (4, "all", 34.0, 34.0),  # the best of its algorithm by devtest, so the one that b is compared with
+            "d": (4, "all", 33.0, 36.0),
+        },
+        {("b", "c"): 0.01, ("a", "b"): 0.04, ("c", "g"): 0.001, ("b", "d"): 0.2, ("a", "c"): 0.001},
+    )
+    marks = mark(made, "test")
+    # Given weights meet all features; a and c have different ones.
+    assert {name: one.raised for name, one in marks.items()} == {"g": (4,), "a": (), "b": (4,), "c": (0, 1), "d": ()}
+    assert [name for name, one in marks.items() if one.best] == ["b"]
+    assert [name for name, one in marks.items() if one.dagger] == ["a"]
+    lines = table(made, "markdown").splitlines()
+    assert [line.split(" | ")[5] for line in lines[2:]] == [
+        "30.00<sup>4</sup>",
+        "31.00†",
+        "**33.00**<sup>4</sup>",
+        "34.00<sup>01</sup>",
+        "36.00",
+    ]

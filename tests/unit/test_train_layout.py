@@ -1,0 +1,149 @@
+"""Dealing sentences out in training: every sentence once, and the same as shards that were compiled so."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from engine_cases import small_data
+from itersel.drive import train
+from itersel.epoch import EpochConfig, run_epoch
+from itersel.errors import ConfigError, InputError
+from itersel.features import Weights
+from itersel.learn import LearnConfig
+from itersel.map_task import MapTask, Part, State, run_map_task
+from itersel.shard import Shard, ShardWriter
+from itersel.train_layout import TrainLayout
+from itersel.vectors import Vector, feature_ids
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return small_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def files(data):
+    return [Shard(path) for path in data.shards]
+
+
+def places(tasks):
+    return [(part.path, sentence) for task in tasks for part in task.parts for sentence in part.sentences]
+
+
+@pytest.mark.parametrize("layout", [TrainLayout("random"), TrainLayout("reshard", shards=3), TrainLayout("tasks")])
+def test_every_sentence_once(files, layout):
+    everything = Counter((shard.path, k) for shard in files for k in range(len(shard)))
+    for epoch in range(3):
+        tasks = layout.tasks(files, epoch)
+        assert Counter(places(tasks)) == everything
+        assert [task.number for task in tasks] == list(range(len(tasks)))
+        assert all(task.size == sum(len(part.sentences) for part in task.parts) for task in tasks)
+
+
+def test_what_changes_with_epoch_and_seed(files):
+    random, reshard = TrainLayout("random", size=9), TrainLayout("reshard", size=9)
+    assert random.tasks(files, 0) == random.tasks(files, 5)
+    assert reshard.tasks(files, 0) != reshard.tasks(files, 1)
+    assert reshard.tasks(files, 1) == TrainLayout("reshard", size=9).tasks(files, 1)
+    assert random.tasks(files, 0) != TrainLayout("random", size=9, seed=2).tasks(files, 0)
+    sizes = [task.size for task in random.tasks(files, 0)]
+    assert max(sizes) - min(sizes) <= 1 and max(sizes) <= 9 and sum(sizes) == 70
+
+
+def test_tasks_have_one_label_each(files):
+    tasks = TrainLayout("tasks").tasks(files, 0)
+    assert [task.label for task in tasks] == ["task0", "task1", "task2"]
+    for task in tasks:
+        labels = {Shard(part.path).task(k) for part in task.parts for k in part.sentences}
+        assert labels == {task.label}
+
+
+def test_a_label_is_needed(tmp_path):
+    writer = ShardWriter()
+    writer.add("ein", ["a"], b"[X] ||| ein ||| a ||| p=1\n", id="seven")
+    writer.write(tmp_path / "0.itsh")
+    with pytest.raises(InputError, match=r"0\.itsh: sentence seven has no task label"):
+        TrainLayout("tasks").tasks([Shard(tmp_path / "0.itsh")], 0)
+
+
+def test_wrong_layouts():
+    for options, message in [
+        ({"kind": "heap"}, "layout.kind is 'heap'"),
+        ({"shards": 3}, "has a shard for each file"),
+        ({"kind": "random", "shards": 0}, "shards is 0"),
+        ({"kind": "random", "shards": 2, "size": 3}, "exclude"),
+        ({"kind": "tasks", "shards": 2}, "follows from the tasks"),
+        ({"kind": "random", "seed": -1}, "layout.seed is -1"),
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            TrainLayout(**options)
+
+
+@pytest.mark.parametrize("schedule", ["constant", "inverse_sqrt"])
+def test_parts_are_learned_from_like_one_compiled_shard(tmp_path, files, schedule):
+    """A shard compiled of the same sentences in the same order is the independent way to the same weights."""
+    config = EpochConfig(k=20, learn=LearnConfig(eta=0.01, schedule=schedule))
+    parts = (
+        Part(files[1].path, files[1].checksum, (5, 3, 29, 0)),
+        Part(files[3].path, files[3].checksum, (20, 2)),
+        Part(files[0].path, files[0].checksum, None),
+    )
+    writer = ShardWriter(groups=("id", "ng", "shape"))
+    for part in parts:
+        shard = Shard(part.path)
+        for k in range(len(shard)) if part.sentences is None else part.sentences:
+            writer.add(shard.source(k), shard.references(k), shard.grammar(k), id=shard.id(k))
+    writer.write(tmp_path / "one.itsh")
+    start = Vector.of_names({"p": -0.01, "elsewhere": 0.5})
+    for epoch in (0, 2):
+        expected = run_epoch(Shard(tmp_path / "one.itsh"), start, None, config, number=epoch)
+        found = run_map_task(MapTask(0, parts, 13), start, None, None, config, epoch=epoch, own_weights=False)
+        assert found.row.to_bytes() == expected.weights.to_bytes()
+        assert found.names == expected.names
+        # Sums of parts are not rounded like one sum.
+        assert {key: found.statistics[key] for key in expected.statistics} == pytest.approx(
+            expected.statistics, rel=1e-12
+        )
+
+
+def test_own_weights_go_on_and_are_averaged(files):
+    """Two epochs by states equal the two epochs' weights and their mean by hand."""
+    config = EpochConfig(k=20, learn=LearnConfig(eta=0.01))
+    task = MapTask(0, (Part(files[0].path, files[0].checksum),), len(files[0]))
+    first = run_epoch(files[0], None, None, config, number=0)
+    second = run_epoch(files[0], first.weights, None, config, number=1)
+    one = run_map_task(task, None, None, None, config, epoch=0, own_weights=True)
+    state = State.from_bytes(one.state.to_bytes())
+    two = run_map_task(task, None, state, None, config, epoch=1, own_weights=True)
+    assert one.row.to_bytes() == first.weights.to_bytes()
+    assert two.state.weights.to_bytes() == second.weights.to_bytes()
+    mean = dict.fromkeys(first.weights.ids.tolist(), 0.0)
+    for vector in (first.weights, second.weights):
+        for key, value in zip(vector.ids.tolist(), vector.values.tolist(), strict=True):
+            mean[key] = mean.get(key, 0.0) + value
+    expected = {key: value / 2 for key, value in mean.items() if value != 0}
+    assert dict(zip(two.row.ids.tolist(), two.row.values.tolist(), strict=True)) == expected
+    assert feature_ids(two.names).tolist() == sorted(expected)
+    with pytest.raises(InputError, match="damaged state"):
+        State.from_bytes(b"\x00")
+
+
+@pytest.mark.parametrize("kind", ["random", "reshard", "tasks"])
+@pytest.mark.parametrize("algorithm", ["mix_sgd", "iter_sel_sgd"])
+def test_runs_with_layouts(tmp_path, data, kind, algorithm):
+    config = replace(data, layout=TrainLayout(kind), algorithm=algorithm)
+    train(config, tmp_path / "run", warn=lambda text: None)
+    lines = [json.loads(line) for line in (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()]
+    for epoch in (1, 2, 3):
+        assert sum(line["lists"] for line in lines if line["epoch"] == epoch and line["shard"] is not None) == 70
+    with pytest.raises(ConfigError, match=r"layout\.kind"):
+        train(replace(config, layout=TrainLayout()), tmp_path / "run")
+
+
+def test_sgd_takes_all_files_as_one_shard(tmp_path, data):
+    with pytest.raises(ConfigError, match="sgd trains on one shard, but there are 4"):
+        train(replace(data, algorithm="sgd"), tmp_path / "wrong")
+    train(replace(data, algorithm="sgd", layout=TrainLayout("random")), tmp_path / "run", warn=lambda text: None)
+    assert len(Weights.read(tmp_path / "run" / "weights.txt.gz")) > 10
