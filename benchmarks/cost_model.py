@@ -1,4 +1,6 @@
-"""The cost model (itersel/sizing.py) against runs, and for a corpus of the paper's size: python benchmarks/cost_model.py
+"""The cost model of itersel/sizing.py against runs, and for a corpus of the paper's size.
+
+    python benchmarks/cost_model.py [--shards FILE … --lm FILE]
 
 Prints `name: value` lines. First the constants of the reduce step, measured on random vectors; then, for one and two
 processes of the engine `local`, an epoch over the shards of data/sample (or --shards FILE… --lm FILE): what the model
