@@ -1,6 +1,7 @@
 """Write the demo corpus, data/demo/: German–English pairs from the hand-written bilingual grammar in demo_grammar/.
 
-Line i of NAME.de, NAME.en and NAME.domain belong together. The same script writes the same bytes.
+Line i of NAME.de, NAME.en and NAME.domain belong together; more.en is further English text for the language model. The
+same script writes the same bytes.
 
     python data/make_demo.py [FOLDER]
 """
@@ -13,34 +14,33 @@ from demo_grammar.sentences import Generator
 
 SEED = 1
 SIZES = {"train": 5000, "dev": 300, "devtest": 300, "test": 500, "more": 5000}
-COLUMNS = ("de", "en", "domain")
+MONOLINGUAL = ("more",)
 FOLDER = Path(__file__).resolve().parent / "demo"
 
 
-def corpus(seed: int = SEED) -> dict[str, list[tuple[str, str, str]]]:
-    """All sets: German, English, domain. No German sentence comes twice, and the domains take turns."""
+def corpus(seed: int = SEED) -> dict[str, list[dict[str, str]]]:
+    """All sets, with German, English and domain of each sentence. No sentence comes twice; the domains take turns."""
     domains = read_lexicon()
     generator, labels = Generator(domains, seed), sorted(domains)
     seen: set[str] = set()
-    sets: dict[str, list[tuple[str, str, str]]] = {}
+    sets: dict[str, list[dict[str, str]]] = {}
     for name, size in SIZES.items():
-        rows: list[tuple[str, str, str]] = []
+        rows = sets[name] = []
         while len(rows) < size:
             label = labels[len(rows) % len(labels)]
             german, english = generator.sentence(label)
-            if german not in seen:
-                seen.add(german)
-                rows.append((german, english, label))
-        sets[name] = rows
+            if seen.isdisjoint((german, english)):
+                seen |= {german, english}
+                rows.append({"de": german, "en": english, "domain": label})
     return sets
 
 
 def write(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in corpus().items():
-        for column, suffix in enumerate(COLUMNS):
+        for column in ("en",) if name in MONOLINGUAL else ("de", "en", "domain"):
             text = "".join(f"{row[column]}\n" for row in rows)
-            (folder / f"{name}.{suffix}").write_text(text, encoding="utf-8", newline="\n")
+            (folder / f"{name}.{column}").write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -60,8 +60,6 @@ class SetSection:
     source: Path
     references: tuple[Path, ...]
     tasks: Path | None = None
-    features: str | None = None
-    """Of this set's shards, where they are to have others than `shards.features` says."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,10 @@ class AlignSection:
 
 @dataclass(frozen=True)
 class LmSection:
-    """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file."""
+    """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file.
+
+    `unseen` makes a second model without the training shards' sentences: one to train on them with, as it does not
+    know their references, just as no model knows those of a test."""
 
     given: Path | None = None
     text: tuple[Path, ...] = ()
@@ -85,6 +86,7 @@ class LmSection:
     prune: tuple[int, ...] = ()
     vocabulary: int | None = None
     discount_fallback: bool = True
+    unseen: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,9 +109,8 @@ class ShardSection:
     def set_layout(self, seed: int) -> Layout:
         return Layout("sequential", shards=1, seed=seed)
 
-    def options(self, features: str | None = None) -> ShardOptions:
-        """How shards are compiled; `features` are those of a set that has its own."""
-        return ShardOptions(features or self.features, self.pass_through, self.goal, self.nonterminal)
+    def options(self) -> ShardOptions:
+        return ShardOptions(self.features, self.pass_through, self.goal, self.nonterminal)
 
 
 @dataclass(frozen=True)
@@ -141,9 +142,17 @@ class BuildConfig:
             raise ConfigError(f"jobs is {self.jobs}", hint="Give the number of processes, at least 1.")
         if not -(2**63) <= self.seed < 2**63:
             raise ConfigError(f"the seed {self.seed} has more than 64 bits")
+        if self.lm.unseen and (self.lm.given is not None or self.lm.text or self.extract.folds):
+            raise ConfigError(
+                "lm.unseen is for models of the training text", hint="Leave out lm.given, lm.text and extract.folds."
+            )
+        if self.lm.unseen and (self.shards.first is None or not self.train.shards):
+            raise ConfigError(
+                "lm.unseen needs training shards of a part of the corpus",
+                hint="Give shards.first.",
+            )
         self.shards.train_layout(self.seed)
-        for features in (None, *(one.features for one in self.sets.values())):
-            self.shards.options(features)
+        self.shards.options()
 
 
 class _Here(str):

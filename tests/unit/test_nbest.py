@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import threading
 
 import pytest
 from hypothesis import given
@@ -144,6 +146,26 @@ def test_missing_fields_are_named(tmp_path):
             lists_of(tmp_path, "0 ||| a ||| x=1 ||| 2", Fields(features=(wrong,)))
     with pytest.raises(ConfigError, match="auto, moses, json"):
         Fields(form="yaml")
+
+
+def test_a_list_is_there_before_the_next_one_ends(tmp_path):
+    os.mkfifo(tmp_path / "lists")
+    wanted = threading.Event()
+
+    def write():
+        with open(tmp_path / "lists", "w", buffering=1) as stream:
+            stream.write("0 ||| a ||| x=1\n" * 3 + "1 ||| b ||| x=1\n" + "1 ||| c ||| x=1\n" * 9000)
+            assert wanted.wait(60)
+            stream.write("2 ||| d ||| x=1\n")
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    lists = read_lists([tmp_path / "lists"])
+    first = next(lists)
+    assert (first.id, len(first.lines)) == ("0", 3)
+    wanted.set()
+    assert [(one.id, len(one.lines)) for one in lists] == [("1", 9001), ("2", 1)]
+    writer.join()
 
 
 names = st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n|"), min_size=1, max_size=8)
