@@ -32,6 +32,7 @@ VERBS: tuple[str, ...] = (
     "evaluate",
     "report",
     "inspect",
+    "demo",
     "experiment",
     "wheelhouse",
     "completion",

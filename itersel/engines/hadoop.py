@@ -30,7 +30,7 @@ from itersel.engines.mrjob_log import MrjobLog
 from itersel.errors import InputError, ResourceError, UserError
 from itersel.launch import ROOT, run_job
 from itersel.map_task import COUNTS
-from itersel.mapreduce import Record
+from itersel.mapreduce import FINISHED, Record
 from itersel.run_directory import RunDirectory
 from itersel.train_config import TrainConfig, file_checksum
 
@@ -94,7 +94,7 @@ class HadoopEngine(MapReduceEngine):
         missing = {}
         for path in paths:
             if path not in self.staged:
-                name = f"{file_checksum(path)[:16]}-{os.path.basename(path)}"
+                name = stored_name(path)
                 self.staged[path] = f"{self.files}/{name}"
                 if name not in self.stored:
                     missing[name] = path
@@ -160,9 +160,10 @@ class HadoopEngine(MapReduceEngine):
         if log.application is None:
             return ResourceError(f"the job {name} could not be started on Hadoop", hint=self._hint())
         self.at_work = False
-        until = time.monotonic() + LOG_PATIENCE
-        while not (errors := self.client.task_errors(log.application)) and time.monotonic() < until:
+        until, errors = time.monotonic() + LOG_PATIENCE, list[str]()
+        while not any(map(is_telling, errors)) and time.monotonic() < until:
             time.sleep(1)
+            errors = [text for text in self.client.task_errors(log.application) if not text.endswith(FINISHED)]
         return describe(name, errors, log.failures, self._hint(log.application))
 
     def _hint(self, application: str | None = None) -> str:
@@ -181,8 +182,18 @@ class HadoopEngine(MapReduceEngine):
         self.at_work = False
 
 
+def stored_name(path: str) -> str:
+    """A file's name in HDFS: by its content, and for people."""
+    return f"{file_checksum(path)[:16]}-{os.path.basename(path)}"
+
+
+def is_telling(text: str) -> bool:
+    """Whether a task's log ends with an error, and does not just break off."""
+    return "Traceback" in text
+
+
 def describe(name: str, errors: Sequence[str], failures: Sequence[str], hint: str) -> UserError:
-    """The error of a job in the words of its tasks: `errors` is what each wrote, `failures` what Hadoop said of them.
+    """The error of a job: `errors` are the logs of tasks that did not finish, `failures` what Hadoop said of them.
 
     A task that ends with an error of ours has said all. Of any other, the last lines are shown; one that was killed
     has said only which shard it had.
@@ -192,8 +203,8 @@ def describe(name: str, errors: Sequence[str], failures: Sequence[str], hint: st
         if found:
             kind = InputError if found[1] == "InputError" else ResourceError
             return kind(found[2].strip(), hint=hint)
-    traces = [text for text in errors if "Traceback" in text]
-    told = traces[:1] or errors
+    told = [text for text in errors if is_telling(text)][:1] or errors
     lines = [line for text in told for line in text.splitlines()[-20:]]
-    lines += failures[-1:]
-    return ResourceError("\n  ".join([f"a task of the job {name} failed on Hadoop:", *lines]), hint=hint)
+    return ResourceError(
+        "\n  ".join([f"a task of the job {name} failed on Hadoop:", *lines, *failures[-1:]]), hint=hint
+    )

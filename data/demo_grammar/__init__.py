@@ -1,0 +1,1 @@
+"""A bilingual grammar of German and English, written by hand, and its lexicon: what data/demo is made with."""
