@@ -6,7 +6,7 @@ import os
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.decode import Hypothesis
@@ -99,6 +99,7 @@ def test_lists_are_the_neighbouring_lines_of_an_id(tmp_path):
         ("0 ||| a ||| x=2 ||| \n", 1, "score is ''"),
         ("1 ||| a ||| x=1\n0 ||| b ||| x=1\n", 2, "list 0 comes after list 1"),
         ("0 ||| a ||| x=1\n1 ||| b ||| x=1\n0 ||| c ||| x=1\n", 3, "list 0 comes after list 1"),
+        (2 * f"{9 * 'a'} ||| a ||| x=1\n" + 2 * f"{5000 * '1'} ||| a ||| x=1\n" + "a ||| a |||\n\n", 6, "empty line"),
         ("a ||| a ||| x=1\nb ||| b ||| x=1\na ||| c ||| x=1\n", 3, "list 'a' was there before"),
         ('{"id": 0, "text": "a", "features": {}}\n{"id": 0, "text":\n', 2, "not JSON"),
         ('{"id": 0, "text": "a", "features": {}}\n[]\n', 2, "not a JSON object"),
@@ -172,6 +173,7 @@ names = st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n|"), min
 numbers = st.floats(-1e6, 1e6).map(lambda x: float(f"{x:.9g}"))
 
 
+@settings(deadline=None)
 @given(st.dictionaries(names.filter(lambda n: n[0] != "#"), numbers, max_size=5), numbers)
 @pytest.mark.parametrize("form", ["cdec", "moses"])
 def test_reads_what_the_decoder_writes(tmp_path_factory, form, features, score):
