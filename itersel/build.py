@@ -46,6 +46,8 @@ def stages(config: BuildConfig) -> Iterator[Stage]:
     if config.lm.given is None and not config.lm.text:  # the model must not know a fold's own targets either
         for number in range(config.extract.folds):
             yield _language_model(config, Fold(config.extract.folds, number))
+    if config.lm.unseen:
+        yield _language_model(config, unseen=True)
     yield _index(config)
     if config.train.shards:
         layout = config.shards.train_layout(config.seed)
@@ -79,8 +81,10 @@ def alignment_path(config: BuildConfig) -> Path:
     return config.work / "model" / "alignment"
 
 
-def language_model_path(config: BuildConfig, without: Fold | None = None) -> Path:
-    """The model of the whole training text, or the one that has not seen a fold of it."""
+def language_model_path(config: BuildConfig, without: Fold | None = None, *, unseen: bool = False) -> Path:
+    """The model of the whole training text, or the one that has not seen a fold or the training shards of it."""
+    if unseen:
+        return config.work / "model" / "lm.unseen.arpa.gz"
     if without is not None:
         return config.work / "model" / f"lm.without-fold.{without.number}.arpa.gz"
     return config.lm.given or config.work / "model" / "lm.arpa.gz"
@@ -240,9 +244,9 @@ def _select_links(bitext: Bitext, given: Path, config: BuildConfig) -> Iterator[
         yield AlignedPair(pair.number, source, target, links[line - 1])
 
 
-def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
-    section, output = config.lm, language_model_path(config, without)
-    name = "lm" if without is None else f"lm.without-fold.{without.number}"
+def _language_model(config: BuildConfig, without: Fold | None = None, *, unseen: bool = False) -> Stage:
+    section, output = config.lm, language_model_path(config, without, unseen=unseen)
+    name = "lm.unseen" if unseen else "lm" if without is None else f"lm.without-fold.{without.number}"
     if section.given is not None:
         return Stage("lm", {"given": section.given}, {}, [], lambda: f"order {LanguageModel(output).order}, given")
     texts: Sequence[Path] = section.text or [reference_path(config, TRAIN)]
@@ -250,6 +254,9 @@ def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
     cleaning = _cleanings(config)[1]
 
     def lines() -> Iterable[str]:
+        if unseen:
+            yield from _outside_shards(config)
+            return
         for path in texts:
             yield from clean_side(path, cleaning) if section.text else read_lines(path)
 
@@ -264,7 +271,24 @@ def _language_model(config: BuildConfig, without: Fold | None = None) -> Stage:
     options = {**asdict(settings), "cleaning": asdict(cleaning) if section.text else None}
     if without is not None:
         options["without"] = asdict(without)
-    return Stage(name, {f"text.{i}": path for i, path in enumerate(texts)}, options, [output], make)
+    inputs = {f"text.{i}": path for i, path in enumerate(texts)}
+    if unseen:
+        options["unseen"] = asdict(config.shards.train_layout(config.seed))
+        inputs |= {"tasks": tasks_path(config, TRAIN)} if config.train.tasks is not None else {}
+    return Stage(name, inputs, options, [output], make)
+
+
+def _outside_shards(config: BuildConfig) -> Iterator[str]:
+    """The training targets that no training shard has."""
+    targets = list(read_lines(reference_path(config, TRAIN)))
+    tasks = list(read_lines(tasks_path(config, TRAIN))) if config.train.tasks is not None else []
+    layout = config.shards.train_layout(config.seed)
+    taken = {number for one in layout.assign(len(targets), tasks) for number in one.sentences}
+    if len(taken) == len(targets):
+        raise ConfigError(
+            "lm.unseen leaves no text: the training shards have all sentences", hint="Make shards.first smaller."
+        )
+    return (line for number, line in enumerate(targets) if number not in taken)
 
 
 def _index(config: BuildConfig) -> Stage:

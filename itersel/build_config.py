@@ -75,7 +75,10 @@ class AlignSection:
 
 @dataclass(frozen=True)
 class LmSection:
-    """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file."""
+    """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file.
+
+    `unseen` makes a second model without the training shards' sentences: one to train on them with, as it does not
+    know their references, just as no model knows those of a test."""
 
     given: Path | None = None
     text: tuple[Path, ...] = ()
@@ -83,6 +86,7 @@ class LmSection:
     prune: tuple[int, ...] = ()
     vocabulary: int | None = None
     discount_fallback: bool = True
+    unseen: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,15 @@ class BuildConfig:
             raise ConfigError(f"jobs is {self.jobs}", hint="Give the number of processes, at least 1.")
         if not -(2**63) <= self.seed < 2**63:
             raise ConfigError(f"the seed {self.seed} has more than 64 bits")
+        if self.lm.unseen and (self.lm.given is not None or self.lm.text or self.extract.folds):
+            raise ConfigError(
+                "lm.unseen is for models of the training text", hint="Leave out lm.given, lm.text and extract.folds."
+            )
+        if self.lm.unseen and (self.shards.first is None or not self.train.shards):
+            raise ConfigError(
+                "lm.unseen needs training shards of a part of the corpus",
+                hint="Give shards.first.",
+            )
         self.shards.train_layout(self.seed)
         self.shards.options()
 

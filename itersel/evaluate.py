@@ -117,12 +117,13 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
 
     def score(self, system: str, metric: str = "bleu") -> SystemScore:
-        return next(one for one in self.scores if (one.system, one.metric) == (system, metric))
+        """A system's score by a metric; KeyError if there is none."""
+        return {(one.system, one.metric): one for one in self.scores}[system, metric]
 
     def comparison(self, first: str, second: str, metric: str = "bleu") -> Comparison:
-        """As given; the order of the names does not matter to the tests, only to the sign of the difference."""
-        wanted = {first, second}
-        return next(one for one in self.comparisons if one.metric == metric and {one.first, one.second} == wanted)
+        """Of two systems, named in either order: its own `first` and `second` say which way its difference goes."""
+        known = {(frozenset((one.first, one.second)), one.metric): one for one in self.comparisons}
+        return known[frozenset((first, second)), metric]
 
 
 def score_systems(

@@ -21,6 +21,7 @@ from typing import Any
 
 from itersel import events
 from itersel.build import build, language_model_path, shards_path
+from itersel.build_config import TRAIN
 from itersel.devtest import score, translate_shards
 from itersel.drive import train
 from itersel.epoch import EpochConfig
@@ -49,6 +50,8 @@ class CellPlan:
     training: TrainConfig
     """With shards, devtest and language model; for given weights, what they are translated with."""
     tests: dict[str, tuple[str, ...]]
+    model: str
+    """The language model to translate the test sets with: that of the whole training text, for all cells."""
     folder: Path
 
     @property
@@ -86,7 +89,7 @@ class CellResult:
     peak_megabytes: int
     """Of the largest process that worked on the cell when it was finished; mapped shards and the model count."""
     tests: dict[str, list[str]]
-    """Checksums of the test sets' shards."""
+    """Checksums of what the translations depend on besides the weights: the language model and the shards."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +120,16 @@ def plan_cells(config: ExperimentConfig, *, only: str = "*") -> list[CellPlan]:
 
 
 def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: dict[str, tuple[str, ...]]) -> CellPlan:
+    # Whoever learns from the training sentences should not have a language model that knows their references.
+    name, first = cell.tuning_set()
+    unseen = config.build.lm.unseen and name == TRAIN
     model = os.fspath(language_model_path(config.build))
-    training = replace(cell.training, devtest=tuple(devtest), language_model=model)
+    learned_with = os.fspath(language_model_path(config.build, unseen=unseen))
+    training = replace(cell.training, devtest=tuple(devtest), language_model=learned_with)
     if cell.algorithm == GIVEN:
         # Nothing is trained, but the devtest score depends on all that a training's would.
         key = identity(training, [], [Shard(path) for path in devtest]) | {"weights": file_checksum(cell.weights or "")}
     else:
-        name, first = cell.tuning_set()
         shards = _shards(config, name)
         if first is not None and first > len(shards):
             raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
@@ -131,7 +137,7 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
         key = identity(training, [Shard(path) for path in training.shards], [Shard(path) for path in devtest])
     digest = hashlib.sha256(json.dumps(key | {"cell": cell.name}, sort_keys=True).encode()).hexdigest()
     folder = config.build.work / "experiments" / config.name / digest[:12]
-    return CellPlan(cell, training, tests, folder)
+    return CellPlan(cell, training, tests, model, folder)
 
 
 def _with_groups(cell: Cell, shards: Sequence[str]) -> EpochConfig:
@@ -180,7 +186,7 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
     training = replace(plan.training, run=RunConfig(jobs=jobs))
     given = plan.cell.algorithm == GIVEN
     weights_file = (plan.cell.weights or "") if given else train(training, plan.run, warn=events.warn)
-    weights, model = Weights.read(weights_file), LanguageModel(training.language_model or "")
+    weights, model = Weights.read(weights_file), LanguageModel(plan.model)
     if given:
         shards = [Shard(path) for path in training.devtest]
         lines = translate_shards(shards, weights, model, training.epoch.decoder, jobs)
@@ -249,7 +255,8 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
 
 
 def _checksums(plan: CellPlan) -> dict[str, list[str]]:
-    return {name: [f"{Shard(path).checksum:016x}" for path in paths] for name, paths in plan.tests.items()}
+    model = file_checksum(plan.model)
+    return {name: [model, *(f"{Shard(path).checksum:016x}" for path in paths)] for name, paths in plan.tests.items()}
 
 
 def _peak_megabytes() -> int:

@@ -15,7 +15,7 @@ from itersel.errors import InputError
 from itersel.files import read_lines
 from itersel.list_table import CompiledList, write_table
 from itersel.metrics import ORDER, sentence_values
-from itersel.nbest import Entry, Fields, NbestList, read_lists, words_of
+from itersel.nbest import Entry, Fields, NbestList, read_lists, whole_number, words_of
 from itersel.progress import Progress
 from itersel.workers import ordered_map
 
@@ -90,13 +90,13 @@ def with_references(
     read = 0
     current: Sequence[str] = ()
     for place, one in enumerate(lists):
-        if by == "id" and not (one.id.isascii() and one.id.isdigit()):
+        wanted = whole_number(one.id) if by == "id" else place
+        if wanted is None:
             raise InputError(
                 f"the id {one.id!r} is no line number of the references",
                 where=one.where(),
                 hint="Where the k-th list belongs to the k-th line, whatever its id, give references_by: list.",
             )
-        wanted = int(one.id) if by == "id" else place
         while read <= wanted:
             following = next(lines, None)
             if following is None:

@@ -38,6 +38,8 @@ from itersel.version import __version__, build_id, describe_build
 
 SHARD = "shard"
 """Key of the records that reducers let pass: a shard's statistics and state."""
+FINISHED = "finished"
+"""Last words of a map task in its log."""
 Record = tuple[str, str]
 
 

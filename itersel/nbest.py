@@ -88,8 +88,7 @@ class Form(Protocol):
 
 def read_lists(paths: Sequence[str | os.PathLike[str]], fields: Fields | None = None) -> Iterator[NbestList]:
     """The lists of one or several files, plain or gzip, `-` for standard input; ids go on from file to file."""
-    fields, seen = fields or Fields(), set[int]()
-    last: int | None = None
+    fields, order = fields or Fields(), _Order()
     for given in paths:
         path, form, found, lines, first = os.fspath(given), None, "", list[str](), 1
         for number, line in enumerate(read_lines(path), 1):
@@ -104,25 +103,41 @@ def read_lists(paths: Sequence[str | os.PathLike[str]], fields: Fields | None = 
                 continue
             if lines:
                 yield NbestList(found, path, first, tuple(lines), form)
-            if name.isascii() and name.isdigit():
-                if last is not None and int(name) <= last:
-                    raise InputError(
-                        f"list {name} comes after list {last}",
-                        where=where,
-                        hint="Sort the lines by id, e.g. with sort -n -s -k1,1.",
-                    )
-                last = int(name)
-            else:
-                if feature_id(name) in seen:
-                    raise InputError(
-                        f"list {name!r} was there before, with another list in between",
-                        where=where,
-                        hint="Put the lines of a list together.",
-                    )
-                seen.add(feature_id(name))
+            order.check(name, where)
             found, lines, first = name, [line], number
         if lines and form is not None:
             yield NbestList(found, path, first, tuple(lines), form)
+
+
+def whole_number(name: str) -> int | None:
+    """The number that an id is, if it is one."""
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 19 else None
+
+
+class _Order:
+    """Ids seen so far: numbers must ascend, of others the hashes are kept."""
+
+    def __init__(self) -> None:
+        self.last, self.seen = -1, set[int]()
+
+    def check(self, name: str, where: str) -> None:
+        number = whole_number(name)
+        if number is None:
+            if feature_id(name) in self.seen:
+                raise InputError(
+                    f"list {name!r} was there before, with another list in between",
+                    where=where,
+                    hint="Put the lines of a list together.",
+                )
+            self.seen.add(feature_id(name))
+        elif number <= self.last:
+            raise InputError(
+                f"list {name} comes after list {self.last}",
+                where=where,
+                hint="Sort the lines by id, e.g. with sort -n -s -k1,1.",
+            )
+        else:
+            self.last = number
 
 
 def _form(line: str, fields: Fields) -> Form:

@@ -14,7 +14,7 @@ from mrjob.job import MRJob
 from mrjob.protocol import JSONProtocol, RawValueProtocol
 
 from itersel.language_model import LanguageModel
-from itersel.mapreduce import Record, map_shard, read_configuration, reduce_pieces
+from itersel.mapreduce import FINISHED, Record, map_shard, read_configuration, reduce_pieces
 from itersel.plan import plan_of_name
 from itersel.vectors import Vector
 
@@ -47,8 +47,8 @@ class TrainEpoch(MRJob):
         self.told = time.monotonic()
 
     def mapper(self, _: None, line: str) -> Iterator[Record]:
-        def begin(shard: str) -> None:
-            self.stderr.write(f"{shard}\n".encode())
+        def note(text: str) -> None:  # so that the log of a task that was killed says which shard it had
+            self.stderr.write(f"{text}\n".encode())
             self.stderr.flush()
 
         def tell(sums: dict[str, float]) -> None:  # engines end tasks that say nothing for long
@@ -64,9 +64,10 @@ class TrainEpoch(MRJob):
             self.config,
             epoch=options.epoch - 1,
             reducers=options.reducers,
-            begin=begin,
+            begin=note,
             progress=tell,
         )
+        note(FINISHED)
 
     def reducer_init(self) -> None:
         config = read_configuration(self.options.configuration)

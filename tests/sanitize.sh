@@ -14,7 +14,7 @@ done
 rm -rf build/sanitized
 ITERSEL_SANITIZE=1 python setup.py -q build --build-lib build/sanitized 2> >(grep -i error >&2 || true)
 
-units=decoder,grammar,weights,language_model,fuzz_readers,shard,extract,learn,metrics,mix,pairs,vectors,epoch
+units=decoder,grammar,weights,language_model,fuzz_readers,shard,extract,learn,metrics,mix,pairs,vectors,epoch,list_table
 IFS=, read -ra names <<<"$units"
 tests=("${names[@]/#/tests/unit/test_}")
 tests=("${tests[@]/%/.py}")

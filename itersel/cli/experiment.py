@@ -24,7 +24,7 @@ from itersel.run_directory import write_json
 
 SUMMARY = "train and test a grid of algorithms, sets and features; print the table"
 EXAMPLE = """\
-  itersel experiment conf/experiments/sample.yaml --output /tmp/sample-experiment
+  itersel experiment conf/experiments/sample.yaml --output work/sample/results
   itersel experiment conf/experiments/multi30k.yaml --jobs 4
   itersel experiment conf/experiments/multi30k.yaml --only 'sgd-*' --set work=/data/m30k
   itersel experiment conf/experiments/multi30k.yaml --table"""

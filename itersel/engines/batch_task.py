@@ -1,6 +1,6 @@
 """A worker of a batch queue, `python -m itersel.engines.batch_task FILE INDEX`: does one task of a file of tasks.
 
-The file is JSON that the driver wrote: its version of itersel, the tasks' kind and what they share, and the tasks.
+The file is JSON that the driver wrote: its build of itersel, the tasks' kind and what they share, and the tasks.
 A task's output is a file that appears when it is complete. An error that a user can act on is written beside the file
 of tasks, for the driver to raise; like any other it also goes to standard error, which the queue keeps.
 """
@@ -26,24 +26,24 @@ from itersel.mix import Selection
 from itersel.run_directory import read_json, write_json
 from itersel.shard import Shard, ShardDecoder
 from itersel.vectors import Vector
-from itersel.version import __version__
+from itersel.version import describe_build
 
 ERRORS: dict[str, type[UserError]] = {kind.__name__: kind for kind in (InputError, ConfigError, ResourceError)}
 
 
 def write_tasks(path: Path, kind: str, settings: dict[str, Any], tasks: Sequence[dict[str, Any]]) -> None:
     """Write a file of tasks."""
-    write_json(path, {"itersel": __version__, "kind": kind, "settings": settings, "tasks": list(tasks)})
+    write_json(path, {"itersel": describe_build(), "kind": kind, "settings": settings, "tasks": list(tasks)})
 
 
 def run_task(path: Path, index: int) -> None:
     """Do one of the file's tasks."""
     values = read_json(path)
-    if values.get("itersel") != __version__:
+    if values.get("itersel") != describe_build():
         raise ConfigError(
-            f"the driver has itersel {values.get('itersel')}, this worker has {__version__}",
+            f"the driver has itersel {values.get('itersel')}, this worker has {describe_build()}",
             where=f"{platform.node()}: {sys.executable}",
-            hint="Install the driver's version on all nodes; ITERSEL_PYTHON may name a Python that has it everywhere.",
+            hint="Install the driver's itersel on all nodes; ITERSEL_PYTHON may name a Python that has it everywhere.",
         )
     try:
         function, settings, task = KINDS[values["kind"]], values["settings"], values["tasks"][index]

@@ -27,10 +27,11 @@ from itersel.engines.base import EpochOutcome, EpochWork, Tell, TranslateWork
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
+from itersel.engines.mrjob_log import log_of_mrjob as log_of_mrjob  # also for EMR, which is Hadoop elsewhere
 from itersel.errors import InputError, ResourceError, UserError
 from itersel.launch import ROOT, run_job
 from itersel.map_task import COUNTS
-from itersel.mapreduce import Record
+from itersel.mapreduce import FINISHED, Record
 from itersel.run_directory import RunDirectory
 from itersel.train_config import TrainConfig, file_checksum
 
@@ -94,7 +95,7 @@ class HadoopEngine(MapReduceEngine):
         missing = {}
         for path in paths:
             if path not in self.staged:
-                name = f"{file_checksum(path)[:16]}-{os.path.basename(path)}"
+                name = stored_name(path)
                 self.staged[path] = f"{self.files}/{name}"
                 if name not in self.stored:
                     missing[name] = path
@@ -119,7 +120,7 @@ class HadoopEngine(MapReduceEngine):
         if name == "train_epoch":
             words += ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"]
         self.at_work = True
-        with MrjobLog(self.directory.path / LOG, self.tell) as log:
+        with log_of_mrjob(self.directory.path / LOG, self.tell) as log:
             try:
                 yield from run_job(
                     name,
@@ -160,10 +161,11 @@ class HadoopEngine(MapReduceEngine):
         if log.application is None:
             return ResourceError(f"the job {name} could not be started on Hadoop", hint=self._hint())
         self.at_work = False
-        until = time.monotonic() + LOG_PATIENCE
-        while not (errors := self.client.task_errors(log.application)) and time.monotonic() < until:
+        until, errors = time.monotonic() + LOG_PATIENCE, list[str]()
+        while not any(map(is_telling, errors)) and time.monotonic() < until:
             time.sleep(1)
-        return describe(name, errors, log.failures, self._hint(log.application))
+            errors = self.client.task_errors(log.application)
+        return describe(errors, self._hint(log.application), name, log.failures)
 
     def _hint(self, application: str | None = None) -> str:
         more = "" if application is None else f"; all of its tasks' words: yarn logs -applicationId {application}"
@@ -181,19 +183,30 @@ class HadoopEngine(MapReduceEngine):
         self.at_work = False
 
 
-def describe(name: str, errors: Sequence[str], failures: Sequence[str], hint: str) -> UserError:
-    """The error of a job in the words of its tasks: `errors` is what each wrote, `failures` what Hadoop said of them.
+def stored_name(path: str) -> str:
+    """A file's name in HDFS: by its content, and for people."""
+    return f"{file_checksum(path)[:16]}-{os.path.basename(path)}"
+
+
+def is_telling(text: str) -> bool:
+    """Whether a task's log ends with an error, and does not just break off."""
+    return "Traceback" in text
+
+
+def describe(errors: Sequence[str], hint: str, name: str, failures: Sequence[str] = ()) -> UserError:
+    """The error of a job: `errors` are logs of its tasks, `failures` what Hadoop said of those that failed.
 
     A task that ends with an error of ours has said all. Of any other, the last lines are shown; one that was killed
     has said only which shard it had.
     """
+    errors = [text for text in errors if not text.endswith(FINISHED)]
     for text in errors:
         found = re.search(r"^itersel\.errors\.(\w+): (.*)\Z", text, re.MULTILINE | re.DOTALL)
         if found:
             kind = InputError if found[1] == "InputError" else ResourceError
             return kind(found[2].strip(), hint=hint)
-    traces = [text for text in errors if "Traceback" in text]
-    told = traces[:1] or errors
+    told = [text for text in errors if is_telling(text)][:1] or errors
     lines = [line for text in told for line in text.splitlines()[-20:]]
-    lines += failures[-1:]
-    return ResourceError("\n  ".join([f"a task of the job {name} failed on Hadoop:", *lines]), hint=hint)
+    return ResourceError(
+        "\n  ".join([f"a task of the job {name} failed on Hadoop:", *lines, *failures[-1:]]), hint=hint
+    )

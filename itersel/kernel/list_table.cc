@@ -109,8 +109,8 @@ void learn_lists(const ListTable& table, const std::vector<std::uint32_t>& lists
     learner.learn(hypotheses, metric, made);
     for (const std::uint32_t feature : learner.changed())
       if (!std::isfinite(weights[feature]))
-        throw InputError("", "at list " + std::to_string(list + 1) +
-                                 " a weight became infinite; use a smaller learning rate");
+        throw InputError(
+            "", "at list " + std::to_string(list + 1) + " a weight became infinite; use a smaller learning rate");
   }
 }
 

@@ -18,7 +18,7 @@ from itersel.files import read_bytes
 from itersel.mix import Columns, norms
 from itersel.plan import PLANS
 from itersel.report.gather import Epoch, Run
-from itersel.report.patterns import KINDS, Pattern, Spans, join, pattern_of
+from itersel.report.patterns import KINDS, Pattern, Spans, join, kind_of, pattern_of
 from itersel.vectors import Values, Vector, feature_ids
 
 
@@ -92,7 +92,7 @@ def feature_table(run: Run, count: int, sentences: Sequence[Sentence], examples:
                 names[k], pattern, items[k][1], norm, tuple(histories[row]), tuple(_find(pattern, joined, examples))
             )
         )
-    found = Counter(pattern_of(name).kind for name in names)
+    found = Counter(map(kind_of, names))
     kinds = {kind: found[kind] for kind in KINDS if found[kind]}
     return FeatureTable(
         best.number, len(items), kinds, None if column_norms is None else _norm_name(run), tuple(features)

@@ -99,7 +99,7 @@ class Run:
     @property
     def _out_of_patience(self) -> bool:
         patience, scores = self.configuration.get("patience"), [epoch.bleu or 0.0 for epoch in self.epochs]
-        return patience is not None and len(scores) - 1 - scores.index(max(scores)) >= patience
+        return isinstance(patience, int) and len(scores) - 1 - scores.index(max(scores)) >= patience
 
     @property
     def shard_count(self) -> int:
@@ -108,7 +108,7 @@ class Run:
 
     def checksums(self, key: str) -> tuple[str, ...]:
         """Of the run's `shards` or `devtest` files."""
-        return tuple(str(self.identity.get(f"{key}.{k}")) for k in range(int(self.identity.get(f"{key}.count") or 0)))
+        return tuple(str(self.identity.get(f"{key}.{k}")) for k in range(int(self.identity[f"{key}.count"])))
 
     @property
     def translated(self) -> range:
@@ -174,14 +174,17 @@ def _read(place: Path, name: str) -> Run:
     for values, file in ((described, "run.json"), (directory.manifest, "manifest.json")):
         if values.get("format") != FORMAT:
             raise InputError("written by another version of itersel", where=place / file)
-    configuration = described.get("configuration")
-    if not isinstance(configuration, dict) or not {"algorithm", "epochs"} <= configuration.keys():
+    configuration, identity, versions = (described.get(key) for key in ("configuration", "identity", "versions"))
+    if not isinstance(configuration, dict) or not isinstance(configuration.get("algorithm"), str):
         raise InputError("damaged: there is no configuration", where=place / "run.json")
+    if not isinstance(identity, dict) or not isinstance(versions, dict):
+        raise InputError("damaged: there is no identity, or no versions", where=place / "run.json")
+    for values, key in ((configuration, "epochs"), (identity, "shards.count"), (identity, "devtest.count")):
+        _number(values, key, place / "run.json")
     epochs = _epochs(directory)
     chosen = directory.manifest.get("chosen")
     if chosen is not None and not (isinstance(chosen, int) and 1 <= chosen <= len(epochs)):
         raise InputError(f"damaged: epoch {chosen!r} is chosen, but not there", where=place / "manifest.json")
-    identity, versions = described.get("identity") or {}, described.get("versions") or {}
     entry = directory.manifest.get("start")
     start = None if not isinstance(entry, dict) else _number(entry, "devtest_bleu", place / "manifest.json")
     return Run(name, directory, dict(flat(configuration)), identity, versions, epochs, start, chosen)
@@ -198,14 +201,14 @@ def _epochs(directory: RunDirectory) -> tuple[Epoch, ...]:
     for number, entry in enumerate(entries, 1):
         if number not in wholes:
             raise InputError(f"there are no statistics of epoch {number}", where=directory.path / "statistics.jsonl")
-        bleu, ratio = entry.get("devtest_bleu"), entry.get("devtest_length_ratio")
+        bleu, ratio, warnings = (entry.get(key) for key in ("devtest_bleu", "devtest_length_ratio", "warnings"))
         made.append(
             Epoch(
                 number=number,
                 features=int(_number(entry, "weights", where)),
                 bleu=None if bleu is None else _number(entry, "devtest_bleu", where),
                 length_ratio=None if ratio is None else _number(entry, "devtest_length_ratio", where),
-                warnings=tuple(str(text) for text in entry.get("warnings", ())),
+                warnings=tuple(map(str, warnings)) if isinstance(warnings, list) else (),
                 whole=wholes[number],
                 shards=tuple(figures for _, figures in sorted(shards.get(number, {}).items())),
             )

@@ -64,15 +64,15 @@ class Pattern:
 
     def find(self, source: str, target: str) -> tuple[Spans, Spans] | None:
         """Where both sides (those that the feature has) stand in two joined sentences, or nothing."""
-        sides = [(self.source, source), (self.target, target)]
-        wanted = [(side, text) for side, text in sides if side is not None and side.runs]
-        if self.kind in ("dense", "shape") or not wanted:
+        if self.kind in ("dense", "shape"):
             return None
-        spans = {side: side.find(text) for side, text in wanted}
-        if not all(spans.values()):
-            return None
-        found = [[] if side is None else spans.get(side, []) for side, _ in sides]
-        return found[0], found[1]
+        found: list[Spans] = []
+        for side, text in ((self.source, source), (self.target, target)):
+            wanted = side is not None and bool(side.runs)
+            found.append(side.find(text) if side is not None and wanted else [])
+            if wanted and not found[-1]:
+                return None
+        return (found[0], found[1]) if any(found) else None
 
 
 def join(sentence: str) -> str:
@@ -91,20 +91,25 @@ def merged(spans: Spans) -> Spans:
     return made
 
 
+def kind_of(name: str) -> str:
+    """Which of KINDS a name is; one that is of no template is dense."""
+    if name.startswith("R:") and name.count(":") >= 3:
+        return "rule"
+    if name.startswith(("RBS:", "RBT:")):
+        return "source bigram" if name[2] == "S" else "target bigram"
+    return "shape" if SHAPE.match(name) else "dense"
+
+
 def pattern_of(name: str) -> Pattern:
-    """Take a feature's name apart; one that is of no template is dense."""
-    shape = SHAPE.match(name)
+    """Take a feature's name apart."""
+    kind, shape = kind_of(name), SHAPE.match(name)
     if shape:
-        return Pattern("shape", _shape(shape[1]), _shape(shape[2]))
-    if name.startswith("RBS:"):
-        return Pattern("source bigram", source=Side(_bigram(name[4:])))
-    if name.startswith("RBT:"):
-        return Pattern("target bigram", target=Side(_bigram(name[4:])))
-    if name.startswith("R:"):
-        rule = _rule(name)
-        if rule is not None:
-            return Pattern("rule", *rule)
-    return Pattern("dense")
+        return Pattern(kind, _shape(shape[1]), _shape(shape[2]))
+    if kind == "source bigram":
+        return Pattern(kind, source=Side(_bigram(name[4:])))
+    if kind == "target bigram":
+        return Pattern(kind, target=Side(_bigram(name[4:])))
+    return Pattern(kind, *(_rule(name) or (None, None))) if kind == "rule" else Pattern(kind)
 
 
 def _rule(name: str) -> tuple[Side, Side] | None:

@@ -86,12 +86,10 @@ def spread(values: Sequence[float]) -> dict[str, Any] | None:
     low, median, high = (float(q) for q in np.percentile(values, (25, 50, 75)))
     reach = WHISKER * (high - low)
     inside = [value for value in values if low - reach <= value <= high + reach]
-    dots = [
-        [shard, short(value)]
-        for shard, value in enumerate(values)
-        if len(values) <= STRIP or not min(inside) <= value <= max(inside)
-    ]
-    return {"box": [short(one) for one in (min(inside), low, median, high, max(inside))], "dots": dots}
+    bottom, top = min(inside), max(inside)
+    every = len(values) <= STRIP
+    dots = [[k, short(value)] for k, value in enumerate(values) if every or not bottom <= value <= top]
+    return {"box": [short(one) for one in (bottom, low, median, high, top)], "dots": dots}
 
 
 def _features(table: FeatureTable, sentences: Sequence[Sentence]) -> dict[str, Any]:
@@ -167,7 +165,7 @@ def _data(run: Run) -> dict[str, Any]:
 
 
 def _digest(texts: Sequence[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _text(value: Any) -> str:

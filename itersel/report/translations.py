@@ -120,7 +120,8 @@ def _outputs(lines: Sequence[str], source: Source) -> Outputs:
 def open_shards(run: Run, key: str, most: int | None = None) -> tuple[list[Shard], str]:
     """The run's `shards` or `devtest`, or none and the reason; `most` ends it after so many sentences."""
     wanted = run.checksums(key)
-    patterns = [str(pattern) for pattern in run.configuration.get(key) or []]
+    given = run.configuration.get(key)
+    patterns = [str(pattern) for pattern in given] if isinstance(given, list) else []
     if not wanted or not patterns:
         return [], f"the run has no {key}"
     for folder in _folders(run):

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from engine_cases import assert_same_run, run, small_data, unavailable
-from itersel.engines.hadoop import LOG
+from engine_cases import assert_same_run, run, small_data, unavailable, write_shard
+from itersel.engines.hadoop import LOG, stored_name
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.errors import InputError
-from itersel.train_config import RunConfig, TrainConfig, file_checksum
+from itersel.train_config import RunConfig, TrainConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 HADOOP = RunConfig("hadoop", reducers=2)
@@ -69,11 +69,10 @@ class Cluster:
             except (OSError, ValueError):
                 continue
 
-    def localized(self, name: str) -> list[int]:
-        """How often each node fetched the file of that name from the distributed cache's store."""
-        pattern = re.compile(rf"{re.escape(name)}\S* transitioned from DOWNLOADING to LOCALIZED")
-        logs = [self.home / "logs" / f"nodemanager-{node}.log" for node in (1, 2)]
-        return [len(pattern.findall(log.read_text(errors="replace"))) for log in logs]
+    def copies(self, name: str) -> list[int]:
+        """How many copies of the file of that name the distributed cache has on each node."""
+        nodes = [self.home / "data" / f"nodemanager-{node}" for node in (1, 2)]
+        return [len(list(node.rglob(f"filecache/*/*{name}"))) for node in nodes]
 
 
 def stored(folder: str) -> str:
@@ -125,7 +124,7 @@ def test_same_bytes_as_inline(cluster: Cluster, sample_training: TrainConfig, tm
     log = (tmp_path / "hadoop" / LOG).read_text()
     assert log.count("Launched map tasks=") == 3 and log.count("Launched reduce tasks=2") == 3
     # The model went to each node that had tasks once, not to each of the 12 tasks.
-    assert max(cluster.localized("lm.arpa.gz")) == 1
+    assert max(cluster.copies("lm.arpa.gz")) == 1
     files, left = HadoopClient.find().listing(stored("files"), stored("runs"))
     assert len(files) == 5 and left == []
 
@@ -142,22 +141,22 @@ def test_other_algorithms(cluster: Cluster, algorithm: str, tmp_path: Path) -> N
 
 
 def test_a_damaged_shard_is_named(cluster: Cluster, tmp_path: Path) -> None:
-    config = replace(
-        small_data(tmp_path), devtest=(), run=replace(HADOOP, options=("--jobconf", "mapreduce.map.maxattempts=2"))
-    )
+    config = small_data(tmp_path)
+    whole = Path(write_shard(tmp_path / "apple.itsh", 12, 77))  # no node has a copy of this one
+    options = ("--jobconf", "mapreduce.map.maxattempts=2")
+    config = replace(config, shards=(*config.shards[:2], str(whole)), devtest=(), run=replace(HADOOP, options=options))
     # What the driver sees is whole; what the workers get is not.
-    whole = Path(config.shards[2])
-    damaged = tmp_path / "damaged"
-    damaged.write_bytes(whole.read_bytes()[:-8] + b"\0" * 8)
-    client, name = HadoopClient.find(), f"{file_checksum(whole)[:16]}-{whole.name}"
-    client.put({name: str(damaged)}, stored("files"))
+    damaged, content = tmp_path / "damaged", bytearray(whole.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    client = HadoopClient.find()
+    client.put({stored_name(str(whole)): str(damaged)}, stored("files"))
     with pytest.raises(InputError) as caught:
         run(config, tmp_path / "run")
-    assert re.match(r"shard 2 \(hdfs:///\S+-2\.itsh\): the shard", str(caught.value))
+    assert re.match(r"shard 2 \(hdfs:///\S+-apple\.itsh\): the shard's content was altered", str(caught.value))
     assert "java" not in str(caught.value).lower()
-    attempts = re.findall(
-        r"Task Id : attempt_\d+_\d+_m_(\d+)_(\d+), Status : FAILED", (tmp_path / "run" / LOG).read_text()
-    )
+    log = (tmp_path / "run" / LOG).read_text()
+    attempts = re.findall(r"Task Id : attempt_\d+_\d+_m_(\d+)_(\d+), Status : FAILED", log)
     assert len({task for task, _ in attempts}) == 1 and 1 <= len(attempts) <= 2
     assert client.listing(stored("runs")) == [[]]
 
@@ -169,7 +168,7 @@ def test_interrupt_ends_the_application(cluster: Cluster, sample_training: Train
     _, errors = driver.communicate(timeout=120)
     assert driver.returncode == 130, errors
     assert "Traceback" not in errors
-    application = re.search(r"Submitted (application_\S+)", (tmp_path / "run" / LOG).read_text())
+    application = re.search(r"Submitted application (application_\S+)", (tmp_path / "run" / LOG).read_text())
     assert application is not None
     state = subprocess.run(
         [cluster.home / "bin" / "yarn", "application", "-status", application[1]], capture_output=True, text=True

@@ -12,6 +12,7 @@ from itersel.engines import batch, batch_task
 from itersel.engines.batch import Batch, BatchTask, Stage
 from itersel.engines.batch_queue import BatchQueue, TaskState
 from itersel.errors import ConfigError, InputError, ResourceError, UserError
+from itersel.version import describe_build
 
 RUNNING, COMPLETED = TaskState("RUNNING"), TaskState("COMPLETED", complete=True)
 FAILED, CANCELLED = TaskState("FAILED", failed=True), TaskState("CANCELLED", failed=True, cancelled=True)
@@ -235,13 +236,13 @@ def test_worker_of_another_version(tmp_path, capsys):
     assert "the driver has itersel 9.9." in capsys.readouterr().err
     error = batch_task.read_error(batch_task.error_file(path, 0))
     assert isinstance(error, ConfigError)
-    assert "Install the driver's version on all nodes" in str(error)
+    assert "Install the driver's itersel on all nodes" in str(error)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"kind": "map"}', '{"kind": "other", "settings": {}, "tasks": [{}]}'])
 def test_damaged_file_of_tasks(tmp_path, text):
     path = tmp_path / "map-1.json"
-    path.write_text(text if "kind" not in text else text.replace("{", f'{{"itersel": "{batch_task.__version__}", ', 1))
+    path.write_text(text if "kind" not in text else text.replace("{", f'{{"itersel": "{describe_build()}", ', 1))
     with pytest.raises(InputError, match=r"map-1\.json"):
         batch_task.run_task(path, 0)
 

@@ -360,3 +360,33 @@ def test_table():
         "lm     order 3  1,234      0.2  skipped",
         "align  x            1     12.0  done",
     ]
+
+
+def test_a_language_model_that_does_not_know_the_shards(folder):
+    """`lm.unseen`: the model of the text without the sentences that the manifest says the shards have."""
+    run(folder, "shards.first=2", "lm.unseen=true")
+    work = folder / "work"
+    taken = {n for one in check_folder(work / "shards" / "train") for n in one.sentences}
+    targets = (work / "text" / "train.reference.0").read_text().splitlines()
+    assert 0 < len(taken) < len(targets)
+    write(folder / "rest", [line for number, line in enumerate(targets) if number not in taken])
+    arguments = ["--text", str(folder / "rest"), "--order", "2", "--output", str(folder / "by-hand.gz")]
+    assert main(["lm", *arguments]) == 0
+    assert (work / "model" / "lm.unseen.arpa.gz").read_bytes() == (folder / "by-hand.gz").read_bytes()
+    assert run(folder, "shards.first=2", "lm.unseen=true")["lm.unseen"]
+    after = run(folder, "shards.first=1", "lm.unseen=true")
+    assert after["lm"] and not after["lm.unseen"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["lm.unseen=true"], "needs training shards of a part"),
+        (["lm.unseen=true", "shards.first=1", "lm.given=x.arpa"], "models of the training text"),
+        (["lm.unseen=true", "shards.first=1", "extract.folds=3", "extract.leave_one_out=false"], "models of the"),
+        (["lm.unseen=true", "shards.first=99"], "leaves no text"),
+    ],
+)
+def test_a_language_model_of_nothing(folder, overrides, message):
+    with pytest.raises(ConfigError, match=message):
+        run(folder, *overrides)

@@ -203,6 +203,18 @@ def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
     assert str(folder) not in (output / "results.json").read_text()
 
 
+def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_path):
+    """With `lm.unseen`, only what is learned from `train` uses the second model; all are tested with the first."""
+    overrides = [f"work={tmp_path / 'work'}", "shards.first=2", "lm.unseen=true"]
+    config = load_experiment(folder / "grid.yaml", overrides)
+    experiment.build_data(config)
+    full, unseen = (str(language_model_path(config.build, unseen=flag)) for flag in (False, True))
+    plans = plan_cells(config)
+    assert [plan.training.language_model for plan in plans] == [full] * 3 + [unseen] * 2
+    assert {plan.model for plan in plans} == {full}
+    assert Path(full).read_bytes() != Path(unseen).read_bytes()
+
+
 def test_a_pattern_without_cells_is_an_error(done):
     with pytest.raises(ConfigError, match="no cell of the grid matches 'mert-"):
         plan_cells(done[0], only="mert-*")

@@ -2,9 +2,11 @@
 
 import gzip
 import json
+import os
+import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.decode import Hypothesis
@@ -97,6 +99,7 @@ def test_lists_are_the_neighbouring_lines_of_an_id(tmp_path):
         ("0 ||| a ||| x=2 ||| \n", 1, "score is ''"),
         ("1 ||| a ||| x=1\n0 ||| b ||| x=1\n", 2, "list 0 comes after list 1"),
         ("0 ||| a ||| x=1\n1 ||| b ||| x=1\n0 ||| c ||| x=1\n", 3, "list 0 comes after list 1"),
+        (2 * f"{9 * 'a'} ||| a ||| x=1\n" + 2 * f"{5000 * '1'} ||| a ||| x=1\n" + "a ||| a |||\n\n", 6, "empty line"),
         ("a ||| a ||| x=1\nb ||| b ||| x=1\na ||| c ||| x=1\n", 3, "list 'a' was there before"),
         ('{"id": 0, "text": "a", "features": {}}\n{"id": 0, "text":\n', 2, "not JSON"),
         ('{"id": 0, "text": "a", "features": {}}\n[]\n', 2, "not a JSON object"),
@@ -146,10 +149,31 @@ def test_missing_fields_are_named(tmp_path):
         Fields(form="yaml")
 
 
+def test_a_list_is_there_before_the_next_one_ends(tmp_path):
+    os.mkfifo(tmp_path / "lists")
+    wanted = threading.Event()
+
+    def write():
+        with open(tmp_path / "lists", "w", buffering=1) as stream:
+            stream.write("0 ||| a ||| x=1\n" * 3 + "1 ||| b ||| x=1\n" + "1 ||| c ||| x=1\n" * 9000)
+            assert wanted.wait(60)
+            stream.write("2 ||| d ||| x=1\n")
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    lists = read_lists([tmp_path / "lists"])
+    first = next(lists)
+    assert (first.id, len(first.lines)) == ("0", 3)
+    wanted.set()
+    assert [(one.id, len(one.lines)) for one in lists] == [("1", 9001), ("2", 1)]
+    writer.join()
+
+
 names = st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n|"), min_size=1, max_size=8)
 numbers = st.floats(-1e6, 1e6).map(lambda x: float(f"{x:.9g}"))
 
 
+@settings(deadline=None)
 @given(st.dictionaries(names.filter(lambda n: n[0] != "#"), numbers, max_size=5), numbers)
 @pytest.mark.parametrize("form", ["cdec", "moses"])
 def test_reads_what_the_decoder_writes(tmp_path_factory, form, features, score):

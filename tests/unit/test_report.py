@@ -1,6 +1,7 @@
 """The report: what is read from run directories, how it is made safe, and the same bytes for the same runs."""
 
 import base64
+import contextlib
 import gzip
 import hashlib
 import json
@@ -10,6 +11,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from html.parser import HTMLParser
 from importlib import resources
@@ -23,7 +25,7 @@ from hypothesis import strategies as st
 from report_runs import HOSTILE, make_runs
 
 from itersel.cli import main
-from itersel.errors import ConfigError, InputError
+from itersel.errors import ConfigError, InputError, UserError
 from itersel.evaluate import EvaluationOptions, System, score_systems
 from itersel.features import Weights
 from itersel.mix import Columns
@@ -163,6 +165,32 @@ def test_bad_input_is_named(copy, tmp_path, capsys, file, content, place, messag
     assert not (tmp_path / "page.html").exists()
 
 
+JUNK = st.sampled_from([None, -1, 1.5, "text", [], [1], {}, {"a": [None]}, True, 10**6])
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.sampled_from(["run.json", "manifest.json", "statistics.jsonl"]), st.integers(0, 10**6), JUNK)
+def test_damaged_values_are_never_a_traceback(runs, file, which, junk):
+    """Any value of a run's records replaced by any other: the page is written, or the error is one for users."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(shutil.copytree(runs["select"], Path(folder) / "copy"))
+        lines = (copy / file).read_text().splitlines() if file.endswith("l") else [(copy / file).read_text()]
+        values = [json.loads(line) for line in lines]
+        places = list(inner_places(values))
+        holder, key = places[which % len(places)]
+        holder[key] = junk
+        (copy / file).write_text("\n".join(map(json.dumps, values)) + "\n")
+        with contextlib.suppress(UserError):
+            write_report([copy], Path(folder) / "page.html")
+
+
+def inner_places(values):
+    """Every container in a JSON value with each of its keys."""
+    for key in values if isinstance(values, dict) else range(len(values)) if isinstance(values, list) else ():
+        yield values, key
+        yield from inner_places(values[key])
+
+
 def test_wrong_requests(runs, tmp_path):
     with pytest.raises(ConfigError, match="named twice"):
         write_report([runs["sgd"], runs["mix"], runs["sgd"] / ".." / "sgd"], tmp_path / "page.html")
@@ -202,6 +230,7 @@ def test_one_shard_has_no_spread():
         ("RBT:X2_hat", "target bigram", None, (2, "hat")),
         ("Shape_S11010_T01110", "shape", ("…", 1, 2), (1, "…", 2)),
         ("R:odd", "dense", None, None),
+        ("R:X:NX:N1_N1", "rule", None, None),
         ("Shape_of_things", "dense", None, None),
     ],
 )
@@ -255,6 +284,10 @@ def test_sides_are_found_where_they_stand(sentence, symbols):
     assert bool(spans) == (expected and bool(words))
     if spans:
         assert " ".join(text[begin:end] for begin, end in spans).split() == words
+
+
+def test_a_word_that_stays_the_same_stands_in_two_places():
+    assert pattern_of("R:X:a:a").find(join("b a"), join("c d a")) == ([(2, 3)], [(4, 5)])
 
 
 def test_words_with_signs_that_names_replace():

@@ -5,16 +5,58 @@ function drawConfiguration() {
   const differing = data.configuration.filter((row) => !row.same).length;
   const view = { words: "", differing: several && differing > 0 };
   const columns = [
-    { key: "key", label: "Key", ascending: true, value: (row) => row.key, render: (row) => h("span", { class: "mono" }, row.key) },
-    ...data.runs.map((run, k) => ({ key: `run-${k}`, label: several ? run.name : "Value", ascending: true, value: (row) => row.values[k],
-      render: (row) => h("div", { class: "values" }, row.values[k] === "" ? h("span", { class: "dim" }, "–") : row.values[k]) })),
+    {
+      key: "key",
+      label: "Key",
+      ascending: true,
+      value: (row) => row.key,
+      render: (row) => h("span", { class: "mono" }, row.key),
+    },
+    ...data.runs.map((run, k) => ({
+      key: `run-${k}`,
+      label: several ? run.name : "Value",
+      ascending: true,
+      value: (row) => row.values[k],
+      render: (row) =>
+        h("div", { class: "values" }, row.values[k] === "" ? h("span", { class: "dim" }, "–") : row.values[k]),
+    })),
   ];
-  const list = table({ label: "Configuration", columns, sort: { key: "" }, page: 60, rowClass: (row) => several && !row.same && "differs" });
-  const refresh = () => list.update(data.configuration.filter((row) => (!view.differing || !row.same)
-    && (!view.words || `${row.key} ${row.values.join(" ")}`.toLowerCase().includes(view.words))));
-  place.append(note(several ? `The runs differ in ${differing} of ${data.configuration.length} entries.` : "Everything the run was started with."),
-    h("div", { class: "controls" }, search("Search keys and values", (words) => { view.words = words; refresh(); }),
-      several ? checkbox("only differences", view.differing, (value) => { view.differing = value; refresh(); }) : null),
-    list.element);
+  const list = table({
+    label: "Configuration",
+    columns,
+    sort: { key: "" },
+    page: 60,
+    rowClass: (row) => several && !row.same && "differs",
+  });
+  const refresh = () =>
+    list.update(
+      data.configuration.filter(
+        (row) =>
+          (!view.differing || !row.same) &&
+          (!view.words || `${row.key} ${row.values.join(" ")}`.toLowerCase().includes(view.words)),
+      ),
+    );
+  place.append(
+    note(
+      several
+        ? `The runs differ in ${differing} of ${data.configuration.length} entries.`
+        : "Everything the run was started with.",
+    ),
+    h(
+      "div",
+      { class: "controls" },
+      search("Search keys and values", (words) => {
+        view.words = words;
+        refresh();
+      }),
+      several
+        ? checkbox("only differences", view.differing, (value) => {
+            view.differing = value;
+            refresh();
+          })
+        : null,
+    ),
+    list.element,
+  );
   refresh();
 }

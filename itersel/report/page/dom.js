@@ -52,7 +52,7 @@ const show = {
   number: (value) => {
     const size = Math.abs(value);
     if (value === 0) return "0";
-    if (size >= 1e5 || size < 1e-3) return value.toExponential(2).replace("e", " e").replace("-", "−").replace("e-", "e−");
+    if (size >= 1e5 || size < 1e-3) return value.toExponential(2).replaceAll("-", "−");
     return String(+value.toPrecision(4)).replace("-", "−");
   },
   signed: (value, digits = 2) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(digits),
@@ -80,12 +80,20 @@ function mark(run, x, y, size, properties) {
 }
 
 const key = (run) => s("svg", { class: "key", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, mark(run, 0, 0, 5));
-const who = (run) => h("span", { class: "who" }, key(run), data.runs[run].name);
+const who = (run) => {
+  const { name } = data.runs[run];
+  return h("span", { class: name.length > 20 ? "who" : "who nowrap" }, key(run), name);
+};
 
 // Controls.
 function segments(label, options, chosen, change) {
   const buttons = options.map(([value, text]) =>
-    h("button", { type: "button", "data-value": value, "aria-pressed": String(value === chosen), onclick: () => pick(value) }, text));
+    h(
+      "button",
+      { type: "button", "data-value": value, "aria-pressed": String(value === chosen), onclick: () => pick(value) },
+      text,
+    ),
+  );
   function pick(value) {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.value === value));
     change(value);
@@ -94,14 +102,24 @@ function segments(label, options, chosen, change) {
 }
 
 function choice(label, options, chosen, change) {
-  const select = h("select", { onchange: () => change(select.value) },
-    options.map(([value, text]) => h("option", { value, selected: String(value) === String(chosen) }, text)));
+  const select = h(
+    "select",
+    { onchange: () => change(select.value) },
+    options.map(([value, text]) => h("option", { value, selected: String(value) === String(chosen) }, text)),
+  );
   return h("label", {}, h("span", { class: "dim" }, label), select);
 }
 
 function search(label, change) {
-  const input = h("input", { type: "search", class: "search", placeholder: label, "aria-label": label, autocomplete: "off",
-    spellcheck: "false", oninput: () => change(input.value.trim().toLowerCase()) });
+  const input = h("input", {
+    type: "search",
+    class: "search",
+    placeholder: label,
+    "aria-label": label,
+    autocomplete: "off",
+    spellcheck: "false",
+    oninput: () => change(input.value.trim().toLowerCase()),
+  });
   return input;
 }
 

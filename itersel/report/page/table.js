@@ -1,18 +1,34 @@
-// A sortable table. Columns: {key, label, title, value(row), render(row), right, wide, ascending, plain}; `value` is what is sorted
-// by, missing ones come last either way. `detail(row)` makes a row open to show more. Only `page` rows are built at first.
+// A sortable table. Columns: {key, label, title, value(row), render(row), right, wide, ascending, plain}; rows are
+// sorted by `value`, and those without one come last either way. `detail(row)` is what an opened row shows. Only `page`
+// rows are built at first.
 function table({ caption, label, columns, sort, page = Infinity, detail, rowClass, heading = 0 }) {
-  let rows = [], order = { ...sort }, limit = page;
+  let rows = [],
+    order = { ...sort },
+    limit = page;
   const head = h("tr", {});
   const body = h("tbody", {});
-  const more = h("button", { type: "button", class: "more", onclick: () => { limit += page; draw(); } });
+  const more = h("button", {
+    type: "button",
+    class: "more",
+    onclick: () => {
+      limit += page;
+      draw();
+    },
+  });
   const cells = columns.map((column) => {
-    const cell = h("th", { scope: "col", class: classes(column), title: column.title },
-      column.plain ? column.label : h("button", { type: "button", onclick: () => sortBy(column) }, column.label));
+    const cell = h(
+      "th",
+      { scope: "col", class: classes(column), title: column.title },
+      column.plain ? column.label : h("button", { type: "button", onclick: () => sortBy(column) }, column.label),
+    );
     head.append(cell);
     return cell;
   });
-  const scroll = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label || caption },
-    h("table", {}, caption ? h("caption", {}, caption) : null, h("thead", {}, head), body));
+  const scroll = h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": label || caption },
+    h("table", {}, caption ? h("caption", {}, caption) : null, h("thead", {}, head), body),
+  );
 
   function classes(column) {
     return [column.right && "right", column.wide && "wide", column.plain && "plain"].filter(Boolean).join(" ") || null;
@@ -40,9 +56,13 @@ function table({ caption, label, columns, sort, page = Infinity, detail, rowClas
       cells[k].setAttribute("aria-sort", state);
     });
     const by = columns.find((column) => column.key === order.key);
-    const sorted = by ? rows.map((row, k) => [by.value(row), k, row]).sort((a, b) => compare(a[0], b[0]) || a[1] - b[1])
-      .map((one) => one[2]) : rows;
-    body.replaceChildren(...sorted.slice(0, limit).flatMap(build));
+    const sorted = by
+      ? rows
+          .map((row, k) => [by.value(row), k, row])
+          .sort((a, b) => compare(a[0], b[0]) || a[1] - b[1])
+          .map((one) => one[2])
+      : rows;
+    body.replaceChildren(...sorted.slice(0, limit).map(build));
     more.hidden = sorted.length <= limit;
     more.textContent = `Show ${Math.min(page, sorted.length - limit)} more of ${show.count(sorted.length)}`;
   }
@@ -51,22 +71,33 @@ function table({ caption, label, columns, sort, page = Infinity, detail, rowClas
     const line = h("tr", { class: ["row", rowClass && rowClass(row)].filter(Boolean).join(" ") });
     columns.forEach((column, k) => {
       const content = column.render ? column.render(row, line) : column.value(row);
-      const cell = k === heading ? h("th", { scope: "row", class: classes(column) }, content)
-        : h("td", { class: classes(column) }, content === null ? "–" : content);
+      const cell =
+        k === heading
+          ? h("th", { scope: "row", class: classes(column) }, content)
+          : h("td", { class: classes(column) }, content === null ? "–" : content);
       line.append(cell);
     });
-    return [line];
+    return line;
   }
 
   // A button that opens a line of details below its row.
   function opener(row, content) {
-    const button = h("button", { type: "button", class: "feature", "aria-expanded": "false", onclick: () => {
-      const line = button.closest("tr");
-      const open = button.getAttribute("aria-expanded") === "true";
-      button.setAttribute("aria-expanded", String(!open));
-      if (open) line.nextElementSibling.remove();
-      else line.after(h("tr", { class: "detail" }, h("td", { colspan: columns.length }, detail(row))));
-    } }, content);
+    const button = h(
+      "button",
+      {
+        type: "button",
+        class: "feature",
+        "aria-expanded": "false",
+        onclick: () => {
+          const line = button.closest("tr");
+          const open = button.getAttribute("aria-expanded") === "true";
+          button.setAttribute("aria-expanded", String(!open));
+          if (open) line.nextElementSibling.remove();
+          else line.after(h("tr", { class: "detail" }, h("td", { colspan: columns.length }, detail(row))));
+        },
+      },
+      content,
+    );
     return button;
   }
 
