@@ -1,4 +1,4 @@
-"""`itersel demo` as a user runs it: in full, its table; on a small part of its corpus, the same figures however it ran."""
+"""`itersel demo` as a user runs it: in full, its table; on a small part of the corpus, the same figures however it ran."""
 
 import json
 import os
@@ -15,9 +15,9 @@ import yaml
 
 from itersel.demo import DEV, TEST, TRAININGS, UNTUNED, checkout
 from itersel.errors import ConfigError
+from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = {"train": 400, "dev": 60, "devtest": 60, "test": 60, "more": 400}
 SYSTEMS = (UNTUNED, *TRAININGS)
 
 
@@ -37,10 +37,7 @@ def small(tmp_path_factory) -> Path:
     """Sources with a part of the corpus, and fewer epochs."""
     folder = tmp_path_factory.mktemp("sources")
     shutil.copytree(ROOT / "conf", folder / "conf")
-    (folder / "data" / "demo").mkdir(parents=True)
-    for path in (ROOT / "data" / "demo").iterdir():
-        lines = path.read_text().splitlines(keepends=True)
-        (folder / "data" / "demo" / path.name).write_text("".join(lines[: SMALL[path.stem]]))
+    write_small_demo(folder / "data" / "demo")
     for training in TRAININGS:
         path = folder / "conf" / training.configuration
         path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"epochs": 2}))
