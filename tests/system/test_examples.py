@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from itersel.cli import VERBS
+from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = 80
@@ -41,6 +42,7 @@ SETUP: dict[str, tuple[str, ...]] = {
     ),
     "inspect": ("run", "shards/train", "shards/dev", "lm.arpa.gz"),
     "report": ("run", "runs/sgd", "runs/select", "test.json"),
+    "demo": ("conf", "data/demo"),
     "experiment": ("conf", "data", "work"),
     "wheelhouse": (),
 }
@@ -153,6 +155,7 @@ FILES: dict[str, Callable[[World], Path | str | bytes]] = {
     "lm.bin": lambda w: w.folder / "work/sample/model/lm.arpa.gz",  # a model is recognised by its content
     "conf": lambda w: w.folder / "conf",
     "data": lambda w: w.folder / "data",
+    "data/demo": lambda w: write_small_demo(w.folder / "small-demo"),
     "work": lambda w: w.folder / "work",
     "shards": lambda w: w.folder / "s",
     "shards/train": lambda w: w.folder / "work/sample/shards/train",
