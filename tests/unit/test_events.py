@@ -10,7 +10,7 @@ import time
 import pytest
 
 from itersel import events
-from itersel.cli import main
+from itersel.cli import build_parser, main
 from itersel.errors import InputError
 from itersel.progress import Progress, track
 from itersel.version import __version__
@@ -87,6 +87,15 @@ def test_a_whole_command_speaks_json_only(tmp_path):
         ]
         assert {"progress", "warning", "note"} <= {one["event"] for one in found} <= set(events.EVENTS)
         assert all(one["verb"] == "lm" for one in found)
+
+
+def test_the_option_may_stand_anywhere():
+    words = ["rerank", "apply", "--weights", "w"]
+    for place in range(len(words) + 1):
+        if place != 3:  # not between an option and its value
+            given = [*words[:place], "--log-json", *words[place:]]
+            assert build_parser().parse_args(given).log_json is True
+    assert build_parser().parse_args(words).log_json is False
 
 
 def test_wrong_usage_and_bad_input_are_events_with_code_2(tmp_path):
