@@ -172,6 +172,14 @@ def test_a_dead_worker_is_code_1(tmp_path):
 
 def test_version_tells_how_the_kernel_was_built():
     text = run("--version").stdout
-    assert text.startswith(f"itersel {__version__}\nkernel: ")
-    for word in ("-std=c++17", "KenLM", "n-grams up to 6", f"Python {sys.version.split()[0]}", "numpy", "sacrebleu"):
+    assert text.startswith(f"itersel {__version__} (build ")
+    for word in (
+        "\nkernel: ",
+        "-std=c++17",
+        "KenLM",
+        "n-grams up to 6",
+        f"Python {sys.version.split()[0]}",
+        "numpy",
+        "sacrebleu",
+    ):
         assert word in text
