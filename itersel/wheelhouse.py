@@ -71,7 +71,8 @@ def build_wheelhouse(folder: str | os.PathLike[str], source: str | os.PathLike[s
         with tempfile.TemporaryDirectory(prefix="itersel-site-") as site:
             _pip("install", "--no-index", "--no-deps", "--no-compile", "--target", site, *wheels)
             _check_build(Path(site), source)
-            _pack(Path(site), made / SITE)
+            shutil.rmtree(Path(site) / "bin", ignore_errors=True)  # scripts with this machine's paths in them
+            pack(Path(site), made / SITE)
         manifest = {
             "format": FORMAT,
             "version": __version__,
@@ -164,7 +165,7 @@ def _check_build(site: Path, source: Path) -> None:
         )
 
 
-def _pack(folder: Path, archive: Path) -> None:
+def pack(folder: Path, archive: Path) -> None:
     """All of the folder as a gzipped tar file whose bytes depend on the content alone."""
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -178,8 +179,7 @@ def _pack(folder: Path, archive: Path) -> None:
         tarfile.open(fileobj=packed, mode="w") as tar,
     ):
         for path in sorted(folder.iterdir()):
-            if path.name != "bin":  # scripts with this machine's paths in them
-                tar.add(path, path.name, filter=plain)
+            tar.add(path, path.name, filter=plain)
 
 
 def _newest_glibc(wheel: Path) -> str | None:

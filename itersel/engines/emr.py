@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import hashlib
 import io
+import json
 import os
 import socket
 import tempfile
@@ -32,9 +33,10 @@ from itersel.run_directory import RunDirectory, read_json, write_json
 from itersel.shard import Shard
 from itersel.sizing import EpochCost, epoch_cost, measure
 from itersel.train_config import TrainConfig, expand, file_checksum
-from itersel.wheelhouse import check_wheelhouse
+from itersel.wheelhouse import check_wheelhouse, pack
 
 LOG, CLUSTER = ".emr.log", ".emr.json"
+JOB_CONF = "include: {conf}\nrunners: {{emr: {{bootstrap: !clear []}}}}\n"
 ALIVE = {"STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"}
 LOG_PATIENCE = 330.0
 """Seconds to wait for a failed task's log: nodes send theirs to S3 every five minutes."""
@@ -74,9 +76,8 @@ class EmrEngine(MapReduceEngine):
                 state = self.emr.describe_cluster(ClusterId=known)["Cluster"]["Status"]["State"]
             if state in ALIVE:
                 return known
-        os.environ[WHEELHOUSE_VARIABLE] = os.fspath(self.settings.wheelhouse.absolute())
-        with log_of_mrjob(self.log), aws_errors():
-            made = make_cluster(self._runner_options())
+        with packed(self.settings.wheelhouse), log_of_mrjob(self.log), aws_errors():
+            made = make_cluster(self._runner_options(self.settings.conf))
         write_json(place, {"cluster": made})
         return made
 
@@ -91,19 +92,23 @@ class EmrEngine(MapReduceEngine):
         return address
 
     def job_options(self) -> list[str]:
-        options = [*self._runner_options(), "--cluster-id", self.cluster, "--hadoop-args", LINE_INPUT]
+        options = [*self._runner_options(self.job_conf), "--hadoop-args", LINE_INPUT]
         for key, value in SETTINGS.items():
             options += ["--jobconf", f"{key}={value}"]
         return options
 
-    def _runner_options(self) -> list[str]:
-        settings = self.settings
-        options = ["--conf-path", os.fspath(settings.conf), *settings.passed]
-        return [*options, "--cloud-tmp-dir", self.temporary, "--cloud-log-dir", settings.logs]
+    def _runner_options(self, conf: Path) -> list[str]:
+        places = ["--cloud-tmp-dir", self.temporary, "--cloud-log-dir", self.settings.logs]
+        return ["--conf-path", os.fspath(conf), *self.settings.passed, *places]
 
     def run_job(self, name: str, arguments: Sequence[str], inputs: Sequence[str]) -> Iterator[Record]:
-        more = ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"] if name == "train_epoch" else []
-        with tempfile.TemporaryDirectory(prefix="itersel-tasks-") as folder, log_of_mrjob(self.log), aws_errors():
+        more = ["--cluster-id", self.cluster]  # made here, if there is none, and not in the midst of the job
+        if name == "train_epoch":
+            more += ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"]
+        with tempfile.TemporaryDirectory(prefix="itersel-job-") as folder, log_of_mrjob(self.log), aws_errors():
+            # mrjob would upload the bootstrap's files again for every job, although the cluster has them.
+            self.job_conf = Path(folder) / "mrjob.conf"
+            self.job_conf.write_text(JOB_CONF.format(conf=json.dumps(os.path.abspath(self.settings.conf))))
             tasks = Path(folder) / "tasks.jsonl"  # one file for all: an upload for each would take longer than the job
             tasks.write_bytes(b"".join(Path(path).read_bytes() for path in inputs))
             try:
@@ -160,13 +165,29 @@ class EmrEngine(MapReduceEngine):
                 self.s3.delete_objects(Bucket=bucket, Delete={"Objects": keys})
 
 
+@contextlib.contextmanager
+def packed(wheelhouse: Path) -> Iterator[None]:
+    """The wheelhouse as one archive, named by the variable that the bootstrap in the configuration file refers to."""
+    with tempfile.TemporaryDirectory(prefix="itersel-wheelhouse-") as folder:
+        archive = Path(folder) / "wheelhouse.tar.gz"
+        pack(wheelhouse, archive)
+        before = os.environ.get(WHEELHOUSE_VARIABLE)
+        os.environ[WHEELHOUSE_VARIABLE] = os.fspath(archive)
+        try:
+            yield
+        finally:
+            del os.environ[WHEELHOUSE_VARIABLE]
+            if before is not None:
+                os.environ[WHEELHOUSE_VARIABLE] = before
+
+
 def client(service: str, region: str) -> Any:
     """A client of one of AWS's services; making it asks AWS nothing yet."""
     try:
         import boto3
     except ImportError:
         raise ResourceError("boto3 is not installed", hint="pip install 'itersel[emr]'") from None
-    return boto3.client(service, region_name=region)
+    return boto3.session.Session().client(service, region_name=region)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ Nothing in this module talks to AWS.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from itersel.wheelhouse import MANIFEST
 
 CONF = ROOT / "conf" / "mrjob.emr.conf"
 WHEELHOUSE_VARIABLE = "ITERSEL_WHEELHOUSE"
+"""Names the packed wheelhouse, for the bootstrap in CONF."""
 SECRETS = re.compile(r"secret|password|session.?token|access.?key", re.IGNORECASE)
 MEMORY_GB = {"c": 2, "m": 4, "r": 8}
 """Of a virtual processor, by the family of the instance type."""
@@ -56,7 +56,7 @@ class EmrSettings:
             )
         given, passed = _options(run.options)
         conf = Path(given.pop("conf_path", CONF))
-        wheelhouse = Path(given.pop("wheelhouse", os.environ.get(WHEELHOUSE_VARIABLE, "work/wheelhouse")))
+        wheelhouse = Path(given.pop("wheelhouse", "work/wheelhouse"))
         runners = read_yaml(conf).get("runners")
         known = runners.get("emr") if isinstance(runners, dict) else None
         if not isinstance(known, dict):
@@ -133,8 +133,8 @@ CREDENTIALS_HINT = "Credentials come from where boto3 finds them: the environmen
 
 
 def instance_size(kind: str) -> tuple[int, int]:
-    """Virtual processors and gigabytes of an instance type, by its name."""
-    found = re.fullmatch(r"([cmr])\d\w*\.(\d*)(x?)large", kind)
+    """Virtual processors and nominal gigabytes of an instance type, by its name."""
+    found = re.fullmatch(r"(?!c5n)([cmr])[5-9][a-z]*\.(\d*)(x?)large", kind)
     if not found or (found[2] and not found[3]):
         raise ConfigError(
             f"the size of {kind} instances is not known",

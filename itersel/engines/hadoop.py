@@ -27,6 +27,7 @@ from itersel.engines.base import EpochOutcome, EpochWork, Tell, TranslateWork
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
+from itersel.engines.mrjob_log import log_of_mrjob as log_of_mrjob  # also for EMR, which is Hadoop elsewhere
 from itersel.errors import InputError, ResourceError, UserError
 from itersel.launch import ROOT, run_job
 from itersel.map_task import COUNTS
@@ -119,7 +120,7 @@ class HadoopEngine(MapReduceEngine):
         if name == "train_epoch":
             words += ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"]
         self.at_work = True
-        with MrjobLog(self.directory.path / LOG, self.tell) as log:
+        with log_of_mrjob(self.directory.path / LOG, self.tell) as log:
             try:
                 yield from run_job(
                     name,
@@ -163,8 +164,8 @@ class HadoopEngine(MapReduceEngine):
         until, errors = time.monotonic() + LOG_PATIENCE, list[str]()
         while not any(map(is_telling, errors)) and time.monotonic() < until:
             time.sleep(1)
-            errors = [text for text in self.client.task_errors(log.application) if not text.endswith(FINISHED)]
-        return describe(name, errors, log.failures, self._hint(log.application))
+            errors = self.client.task_errors(log.application)
+        return describe(errors, self._hint(log.application), name, log.failures)
 
     def _hint(self, application: str | None = None) -> str:
         more = "" if application is None else f"; all of its tasks' words: yarn logs -applicationId {application}"
@@ -192,12 +193,13 @@ def is_telling(text: str) -> bool:
     return "Traceback" in text
 
 
-def describe(name: str, errors: Sequence[str], failures: Sequence[str], hint: str) -> UserError:
-    """The error of a job: `errors` are the logs of tasks that did not finish, `failures` what Hadoop said of them.
+def describe(errors: Sequence[str], hint: str, name: str, failures: Sequence[str] = ()) -> UserError:
+    """The error of a job: `errors` are logs of its tasks, `failures` what Hadoop said of those that failed.
 
     A task that ends with an error of ours has said all. Of any other, the last lines are shown; one that was killed
     has said only which shard it had.
     """
+    errors = [text for text in errors if not text.endswith(FINISHED)]
     for text in errors:
         found = re.search(r"^itersel\.errors\.(\w+): (.*)\Z", text, re.MULTILINE | re.DOTALL)
         if found:

@@ -16,7 +16,6 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import socket
 import sys
 import time
@@ -77,9 +76,12 @@ class SparkEngine(MapReduceEngine):
         for key, value in self.properties.items():
             conf.set(key, value)
         os.environ["PYSPARK_PYTHON"] = workers_python(self.properties)
-        self.interrupt = signal.getsignal(signal.SIGINT)  # Spark puts its own handler there
-        with output_to(self.log), self._explained():
-            return pyspark.SparkContext(conf=conf)
+        try:
+            with output_to(self.log), self._explained():
+                return pyspark.SparkContext(conf=conf)
+        except BaseException:
+            end_gateway()
+            raise
 
     @cached_property
     def files(self) -> SideFiles:
@@ -91,20 +93,35 @@ class SparkEngine(MapReduceEngine):
 
     def epoch_records(self, work: EpochWork, lines: Iterable[str], tell: Tell) -> Iterable[Record]:
         tasks, reducers = list(lines), self.config.run.reducers
-        counts = {key: self.context.accumulator(0.0) for key in COUNTS}
-        with self._broadcast(work.start) as weights:
-            mapper = MapLines(self.files, weights, work.epoch, reducers, counts)
-            reducer = ReduceRange(len(tasks), reducers, work.selection)
-            mapped = self.context.parallelize(tasks, len(tasks)).mapPartitions(mapper)
-            reduced = mapped.partitionBy(reducers + 1, Partitioner(reducers)).mapPartitionsWithIndex(reducer)
-            return self._collect(reduced, lambda: tell({key: float(one.value) for key, one in counts.items()}))
+        counts: dict[str, Any] = {}
+
+        def job() -> list[Record]:
+            counts.update({key: self.context.accumulator(0.0) for key in COUNTS})
+            with self._broadcast(work.start) as weights:
+                mapper = MapLines(self.files, weights, work.epoch, reducers, counts)
+                reducer = ReduceRange(len(tasks), reducers, work.selection)
+                mapped = self.context.parallelize(tasks, len(tasks)).mapPartitions(mapper)
+                ranges = mapped.partitionBy(reducers + 1, Partitioner(reducers))
+                found: list[Record] = ranges.mapPartitionsWithIndex(reducer).collect()
+                return found
+
+        def look() -> None:
+            if len(counts) == len(COUNTS):
+                tell({key: float(one.value) for key, one in counts.items()})
+
+        return self._run(job, look)
 
     def translation_records(self, work: TranslateWork, lines: Iterable[str]) -> Iterable[Record]:
         blocks = list(lines)
-        with self._broadcast(work.file) as weights:
-            partitions = min(len(blocks), 2 * self.context.defaultParallelism)
-            translated = self.context.parallelize(blocks, partitions).mapPartitions(TranslateLines(self.files, weights))
-            return self._collect(translated, lambda: None)
+
+        def job() -> list[Record]:
+            with self._broadcast(work.file) as weights:
+                partitions = min(len(blocks), 2 * self.context.defaultParallelism)
+                parts = self.context.parallelize(blocks, partitions)
+                found: list[Record] = parts.mapPartitions(TranslateLines(self.files, weights)).collect()
+                return found
+
+        return self._run(job, lambda: None)
 
     @contextlib.contextmanager
     def _broadcast(self, vector: Path | None) -> Iterator[Any]:
@@ -119,27 +136,33 @@ class SparkEngine(MapReduceEngine):
             with contextlib.suppress(Exception):  # the context may be gone: then so is the broadcast
                 sent.destroy()
 
-    def _collect(self, records: Any, look: Callable[[], None]) -> list[Record]:
-        """All records. The job runs in a thread, so that this one can tell of progress and be interrupted."""
+    def _run(self, job: Callable[[], list[Record]], look: Callable[[], None]) -> list[Record]:
+        """What the job gives. It runs in a thread: this one tells of progress, and can be interrupted at any moment,
+        which in the middle of a word to Java would do harm."""
         with self._explained(), ThreadPoolExecutor(1) as pool:
-            future = pool.submit(records.collect)
+            future = pool.submit(job)
             try:
                 started, told = time.monotonic(), False
                 while True:
                     with contextlib.suppress(TimeoutError):
-                        found: list[Record] = future.result(timeout=POLL)
-                        return found
+                        return future.result(timeout=POLL)
                     look()
-                    if not told and time.monotonic() - started > PATIENCE and not self._executors():
+                    if not told and time.monotonic() - started > PATIENCE and self._executors() == 0:
                         told = True
                         print(self._no_executors(), file=sys.stderr, flush=True)
             except BaseException:
                 with contextlib.suppress(Exception):
-                    self.context.cancelAllJobs()
+                    self._cancel()
                 raise
 
-    def _executors(self) -> int:
-        """How many there are, besides the driver."""
+    def _cancel(self) -> None:
+        if "context" in self.__dict__:
+            self.context.cancelAllJobs()
+
+    def _executors(self) -> int | None:
+        """How many there are, besides the driver; none if there is no context yet."""
+        if "context" not in self.__dict__:
+            return None
         return int(self.context._jsc.sc().getExecutorMemoryStatus().size()) - 1
 
     def _no_executors(self) -> str:
@@ -167,7 +190,6 @@ class SparkEngine(MapReduceEngine):
             with contextlib.suppress(Exception):
                 context.stop()
             end_gateway()
-            signal.signal(signal.SIGINT, self.interrupt)
         super().close()
 
 
@@ -289,4 +311,4 @@ def explain(text: str, log: Path) -> UserError:
     # What a task's Python wrote is between Spark's own words and the Java stack.
     words = text.split("org.apache.spark.api.python.PythonException: ")[-1]
     words = re.split(r"\n\s*(?:at [\w.$]+\(|Driver stacktrace)", words)[0].strip()
-    return ResourceError(f"a Spark job failed:\n{words}", hint=hint)
+    return ResourceError(f"Spark failed:\n{words}", hint=hint)

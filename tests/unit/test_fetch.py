@@ -81,3 +81,14 @@ def test_nothing_to_fetch_with(node, monkeypatch):
     monkeypatch.setenv("HADOOP_HOME", str(node / "home"))
     monkeypatch.setenv("PATH", f"{node}:/usr/bin:/bin")
     assert open_part(part).checksum == part.checksum
+
+
+def test_a_damaged_copy_is_fetched_again(node):
+    part = part_of(node, "a.itsh", 1)
+    stored = node / "store" / "a.itsh"
+    whole = stored.read_bytes()
+    stored.write_bytes(whole[: len(whole) // 2] + b"?" + whole[len(whole) // 2 + 1 :])
+    with pytest.raises(InputError, match=r"^hdfs:///shards/a\.itsh: the shard's content was altered"):
+        open_part(part)
+    stored.write_bytes(whole)
+    assert open_part(part).checksum == part.checksum

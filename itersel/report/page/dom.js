@@ -80,7 +80,10 @@ function mark(run, x, y, size, properties) {
 }
 
 const key = (run) => s("svg", { class: "key", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, mark(run, 0, 0, 5));
-const who = (run) => h("span", { class: "who" }, key(run), data.runs[run].name);
+const who = (run) => {
+  const { name } = data.runs[run];
+  return h("span", { class: name.length > 20 ? "who" : "who nowrap" }, key(run), name);
+};
 
 // Controls.
 function segments(label, options, chosen, change) {
