@@ -124,7 +124,7 @@ class EmrEngine(MapReduceEngine):
         while not (errors := self._task_errors(f"{place}containers/")) and time.monotonic() < until:
             time.sleep(min(10.0, self.log_patience))
         hint = f"All logs of the cluster are in {place}; what mrjob said is in {self.log}."
-        return describe(name, errors, [], hint)
+        return describe(errors, hint, name)
 
     def _task_errors(self, place: str) -> list[str]:
         """What tasks of the cluster wrote to standard error, the newest first."""

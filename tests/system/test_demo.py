@@ -1,4 +1,4 @@
-"""`itersel demo` as a user runs it: in full, its table; on a small part of the corpus, the same figures however it ran."""
+"""`itersel demo` as a user runs it: in full, its table; on a part of the corpus, the same figures however it ran."""
 
 import json
 import os

@@ -44,7 +44,6 @@ SETUP: dict[str, tuple[str, ...]] = {
     ),
     "inspect": ("run", "shards/train", "shards/dev", "lm.arpa.gz"),
     "report": ("run", "runs/sgd", "runs/select", "test.json"),
-    "demo": ("conf", "data/demo"),
     "experiment": ("conf", "data", "work"),
     "wheelhouse": (),
     "demo": (),
