@@ -6,6 +6,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast examples are made and run says more of the machine than of the code.
+settings.register_profile("itersel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("itersel")
 
 # A shell starts background jobs with interrupts ignored, and children inherit that; the tests of Ctrl-C need them.
 signal.signal(signal.SIGINT, signal.default_int_handler)

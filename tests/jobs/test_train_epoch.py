@@ -130,7 +130,7 @@ def test_task_lines(inline):
 def test_another_shard_under_the_same_name_is_refused(inline):
     config, _ = inline("iter_mix_sgd")
     task = MapTask(0, (Part(config.shards[0], 1),), 7)
-    with pytest.raises(InputError, match=r"0\.itsh: another shard than the driver's"):
+    with pytest.raises(InputError, match=r"0\.itsh\): another shard than the driver's"):
         list(map_shard(task_line(task), None, None, config, epoch=0))
 
 
@@ -145,7 +145,7 @@ def test_worker_of_another_version_is_refused(tmp_path, inline):
     job += ["--configuration", tmp_path / "run.json", "--shards", "1"]
     done = subprocess.run(job, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True)
     assert done.returncode != 0
-    assert "the driver is itersel 0.0.1, but this worker has" in done.stderr
+    assert "the driver runs itersel 0.0.1 (build" in done.stderr
 
 
 def test_failure_names_the_shard(tmp_path, data):

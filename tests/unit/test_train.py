@@ -351,7 +351,7 @@ def test_command_line_and_configuration(tmp_path, data, capsys):
         "epoch.leave_out=[1]": "Give a list of texts",
         "epoch.leave_out=['']": "leave_out has an empty name",
         "patience=2": "patience is 2 without devtest",
-        "layout.kind=odd": "Choose one of files, random, reshard, tasks",
+        "layout.kind=odd": "Choose one of files, random, reshard, sequential, tasks",
         "layout.shards=2": "a shard for each file",
         "run.runner=abacus": "Choose one of inline, local",
     }.items():
