@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from itersel.engines.emr_settings import CREDENTIALS_HINT, START_SECONDS, WHEELHOUSE_VARIABLE, EmrSettings
+from itersel.engines.environment import environment
 from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
@@ -124,7 +125,7 @@ class EmrEngine(MapReduceEngine):
         while not (errors := self._task_errors(f"{place}containers/")) and time.monotonic() < until:
             time.sleep(min(10.0, self.log_patience))
         hint = f"All logs of the cluster are in {place}; what mrjob said is in {self.log}."
-        return describe(name, errors, [], hint)
+        return describe(errors, hint, name)
 
     def _task_errors(self, place: str) -> list[str]:
         """What tasks of the cluster wrote to standard error, the newest first."""
@@ -173,14 +174,8 @@ def packed(wheelhouse: Path) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="itersel-wheelhouse-") as folder:
         archive = Path(folder) / "wheelhouse.tar.gz"
         pack(wheelhouse, archive)
-        before = os.environ.get(WHEELHOUSE_VARIABLE)
-        os.environ[WHEELHOUSE_VARIABLE] = os.fspath(archive)
-        try:
+        with environment(WHEELHOUSE_VARIABLE, os.fspath(archive)):
             yield
-        finally:
-            del os.environ[WHEELHOUSE_VARIABLE]
-            if before is not None:
-                os.environ[WHEELHOUSE_VARIABLE] = before
 
 
 def client(service: str, region: str) -> Any:
