@@ -13,7 +13,7 @@ from demo_grammar.lexicon import read_lexicon
 from demo_grammar.sentences import Generator
 
 SEED = 1
-SIZES = {"train": 5000, "dev": 300, "devtest": 300, "test": 500, "more": 5000}
+SIZES = {"train": 5000, "dev": 300, "devtest": 300, "test": 500, "more": 1500}
 MONOLINGUAL = ("more",)
 FOLDER = Path(__file__).resolve().parent / "demo"
 

@@ -17,7 +17,7 @@ from itersel.errors import ConfigError
 SUMMARY = "train and test on the corpus that comes with the sources"
 EXAMPLE = """\
   itersel demo
-  itersel demo --output /tmp/demo --jobs 4"""
+  itersel demo --output elsewhere --jobs 4"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,8 +19,11 @@ from pathlib import Path
 import pytest
 
 from itersel.cli import VERBS
+from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
+SIZES = {"train": 200, "other": 20}
+"""Lines of the sample's files that are used, to be quick."""
 PAIRS = 80
 """Training pairs of examples that start from text."""
 
@@ -43,8 +46,10 @@ SETUP: dict[str, tuple[str, ...]] = {
     "report": ("run", "runs/sgd", "runs/select", "test.json"),
     "experiment": ("conf", "data", "work"),
     "wheelhouse": (),
+    "demo": (),
 }
 NOT_HERE: dict[str, str] = {
+    "itersel demo": "takes minutes; `make demo` does",
     "itersel experiment conf/experiments/multi30k.yaml": "needs Multi30k, and hours",
     "itersel wheelhouse": "tests/unit/test_wheelhouse.py does, once",
     "scp": "needs another machine",
@@ -59,6 +64,9 @@ class World:
         self.folder = folder
         for name in ("conf", "data/sample"):
             shutil.copytree(ROOT / name, folder / name)
+        for path in (folder / "data/sample").iterdir():
+            count = SIZES["train" if path.name.startswith("train") else "other"]
+            path.write_text("".join(self.lines(os.fspath(path), count)))
         self.run("build", "conf/sample.yaml")
         for side, name in (("de", "train.source"), ("en", "train.reference.0")):
             self.write(f"train.{side}", self.text(name, PAIRS))
@@ -153,6 +161,7 @@ FILES: dict[str, Callable[[World], Path | str | bytes]] = {
     "lm.bin": lambda w: w.folder / "work/sample/model/lm.arpa.gz",  # a model is recognised by its content
     "conf": lambda w: w.folder / "conf",
     "data": lambda w: w.folder / "data",
+    "data/demo": lambda w: write_small_demo(w.folder / "small-demo"),
     "work": lambda w: w.folder / "work",
     "shards": lambda w: w.folder / "s",
     "shards/train": lambda w: w.folder / "work/sample/shards/train",

@@ -1,0 +1,15 @@
+"""A small part of the demo corpus, for tests that run the whole demo several times."""
+
+from pathlib import Path
+
+DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
+SIZES = {"train": 400, "dev": 60, "devtest": 60, "test": 60, "more": 400}
+
+
+def write_small_demo(folder: Path) -> Path:
+    """Write the first lines of all files to the folder."""
+    folder.mkdir(parents=True)
+    for path in DEMO.iterdir():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / path.name).write_text("".join(lines[: SIZES[path.stem]]), encoding="utf-8")
+    return folder

@@ -1,0 +1,140 @@
+"""`itersel demo` as a user runs it: in full, its table; on a part of the corpus, the same figures however it ran."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import sacrebleu
+import yaml
+
+from itersel.demo import DEV, TEST, TRAININGS, UNTUNED, checkout
+from itersel.errors import ConfigError
+from small_demo import write_small_demo
+
+ROOT = Path(__file__).resolve().parents[2]
+SYSTEMS = (UNTUNED, *TRAININGS)
+
+
+def command(output: Path, sources: Path = ROOT, jobs: int = 2) -> list[str]:
+    options = ["--output", output, "--sources", sources, "--jobs", jobs]
+    return [sys.executable, "-m", "itersel", "demo", *map(str, options)]
+
+
+def run(output: Path, sources: Path = ROOT, jobs: int = 2) -> str:
+    done = subprocess.run(command(output, sources, jobs), capture_output=True, text=True, timeout=1500)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    """Sources with a part of the corpus, and fewer epochs."""
+    folder = tmp_path_factory.mktemp("sources")
+    shutil.copytree(ROOT / "conf", folder / "conf")
+    write_small_demo(folder / "data" / "demo")
+    for training in TRAININGS:
+        path = folder / "conf" / training.configuration
+        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"epochs": 2}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def once(small, tmp_path_factory) -> Path:
+    output = tmp_path_factory.mktemp("once") / "demo"
+    run(output, small, jobs=1)
+    return output
+
+
+def figures(output: Path) -> dict[str, bytes]:
+    """Everything the demo found out. The report has times in it; its figures come from the evaluation."""
+    names = ["evaluation.json", *(f"test/{one.folder}.txt" for one in SYSTEMS)]
+    names += [f"runs/{one.folder}/{name}" for one in TRAININGS for name in ("weights.vec", "weights.txt.gz")]
+    return {name: (output / name).read_bytes() for name in names}
+
+
+@pytest.mark.slow
+def test_the_table(tmp_path):
+    """IterSelSGD on train beats SGD on dev, significantly, and both beat untuned weights."""
+    said = run(tmp_path / "demo")
+    evaluation = json.loads((tmp_path / "demo" / "evaluation.json").read_text())
+    references = (tmp_path / "demo" / "text" / "test.reference.0").read_text().splitlines()
+    bleu = {}
+    for one in SYSTEMS:
+        output = (tmp_path / "demo" / TEST / f"{one.folder}.txt").read_text().splitlines()
+        bleu[one.name] = sacrebleu.corpus_bleu(output, [references], tokenize="none", force=True).score
+    untuned, sgd, select = bleu.values()
+    assert untuned < sgd < select
+    lines = {line.split("  ")[0]: line.split() for line in said.splitlines()}
+    for name, value in bleu.items():
+        assert f"{value:.2f}" in lines[name]
+    tests = {(one["first"], one["second"]): one for one in evaluation["comparisons"] if one["metric"] == "bleu"}
+    assert len(tests) == 3
+    for one in tests.values():
+        assert one["difference"] > 0 and one["randomization"]["p"] < 0.05
+    report = Path(said.split()[-1])
+    assert report == tmp_path / "demo" / "report.html"
+    assert "IterSelSGD" in report.read_text()
+
+
+@pytest.mark.slow
+def test_same_figures_with_more_processes(small, once, tmp_path):
+    first = figures(once)
+    run(tmp_path / "demo", small, jobs=2)
+    assert figures(tmp_path / "demo") == first
+
+
+@pytest.mark.slow
+def test_a_second_run_does_nothing_new(small, once, tmp_path):
+    before = figures(once)
+    shutil.copytree(once, tmp_path / "demo")
+    weights = tmp_path / "demo" / "runs" / "select" / "epoch-002" / "weights.vec"
+    made = weights.stat().st_mtime_ns
+    run(tmp_path / "demo", small)
+    assert figures(tmp_path / "demo") == before
+    assert weights.stat().st_mtime_ns == made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["stages/shard.train.json", "runs/select/epoch-001/weights.vec"])
+def test_killed_and_started_again(small, once, tmp_path, moment):
+    process = subprocess.Popen(command(tmp_path / "demo", small), stderr=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 600
+    while not (tmp_path / "demo" / moment).exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    run(tmp_path / "demo", small)
+    assert figures(tmp_path / "demo") == figures(once)
+
+
+def test_without_sources(tmp_path):
+    done = subprocess.run(command(tmp_path / "demo", tmp_path), capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "come with the sources" in done.stderr and "--sources" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "demo").exists()
+
+
+def test_sources_are_found_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert checkout() == ROOT
+    monkeypatch.setattr("itersel.demo.__file__", str(tmp_path / "site-packages" / "itersel" / "demo.py"))
+    with pytest.raises(ConfigError, match="not with the package"):
+        checkout()
+
+
+def test_no_processes(tmp_path):
+    done = subprocess.run(command(tmp_path / "demo", jobs=0), capture_output=True, text=True)
+    assert (done.returncode, "--jobs is 0" in done.stderr) == (2, True)
+
+
+def test_dense_features_only_in_the_dense_run():
+    settings = yaml.safe_load((ROOT / "conf" / TRAININGS[0].configuration).read_text())
+    assert TRAININGS[0].data == DEV and set(settings["epoch"]["leave_out"]) == {"R:*", "RBS:*", "RBT:*", "Shape_*"}
