@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from itersel.engines.emr_settings import CREDENTIALS_HINT, START_SECONDS, WHEELHOUSE_VARIABLE, EmrSettings
+from itersel.engines.environment import environment
 from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
@@ -173,14 +174,8 @@ def packed(wheelhouse: Path) -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="itersel-wheelhouse-") as folder:
         archive = Path(folder) / "wheelhouse.tar.gz"
         pack(wheelhouse, archive)
-        before = os.environ.get(WHEELHOUSE_VARIABLE)
-        os.environ[WHEELHOUSE_VARIABLE] = os.fspath(archive)
-        try:
+        with environment(WHEELHOUSE_VARIABLE, os.fspath(archive)):
             yield
-        finally:
-            del os.environ[WHEELHOUSE_VARIABLE]
-            if before is not None:
-                os.environ[WHEELHOUSE_VARIABLE] = before
 
 
 def client(service: str, region: str) -> Any:

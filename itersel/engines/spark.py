@@ -27,6 +27,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from itersel.engines.base import EpochWork, Tell, TranslateWork
+from itersel.engines.environment import environment
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.spark_tasks import Failure, MapLines, Partitioner, ReduceRange, SideFiles, TranslateLines
 from itersel.errors import ConfigError, ResourceError, UserError
@@ -59,6 +60,7 @@ class SparkEngine(MapReduceEngine):
 
     def __init__(self, config: TrainConfig, directory: RunDirectory):
         super().__init__(config, directory)
+        import_pyspark()
         self.properties = spark_properties(config)
         self.log = directory.path / LOG
         check_master(self.properties["spark.master"])
@@ -76,9 +78,9 @@ class SparkEngine(MapReduceEngine):
         conf = pyspark.SparkConf()
         for key, value in self.properties.items():
             conf.set(key, value)
-        os.environ["PYSPARK_PYTHON"] = workers_python(self.properties)
+        python = environment("PYSPARK_PYTHON", workers_python(self.properties))
         try:
-            with output_to(self.log), self._explained():
+            with python, output_to(self.log), self._explained():
                 return pyspark.SparkContext(conf=conf)
         except BaseException:
             end_gateway()

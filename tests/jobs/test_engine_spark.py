@@ -62,19 +62,20 @@ class Cluster:
 
     def executors(self, number: int) -> list[int]:
         """Processes of a worker's executors."""
-        return children(self.worker(number))
+        return executors_of(self.worker(number))
 
     def logs(self) -> str:
         """What all executors wrote so far; they log every task they take."""
         return "".join(path.read_text(errors="replace") for path in self.folder.glob("worker-*/app-*/*/stderr"))
 
 
-def children(parent: int) -> list[int]:
+def executors_of(parent: int) -> list[int]:
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            fields = status.read_text().rpartition(")")[2].split()
-            if int(fields[1]) == parent:
+            state, ancestor = status.read_text().rpartition(")")[2].split()[:2]
+            command = status.with_name("cmdline").read_bytes()
+            if int(ancestor) == parent and state != "Z" and b"ExecutorBackend" in command:
                 found.append(int(status.parent.name))
     return found
 

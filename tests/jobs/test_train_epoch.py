@@ -29,6 +29,7 @@ from itersel.shard import Shard
 from itersel.train_config import RunConfig
 from itersel.train_layout import TrainLayout
 from itersel.vectors import Vector
+from itersel.version import describe_build
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -135,17 +136,20 @@ def test_another_shard_under_the_same_name_is_refused(inline):
 
 
 @pytest.mark.slow
-def test_worker_of_another_version_is_refused(tmp_path, inline):
+@pytest.mark.parametrize(("key", "value"), [("itersel", "0.0.1"), ("build", "0123456789abcdef")])
+def test_worker_of_another_version_is_refused(tmp_path, inline, key, value):
     _, folder = inline("iter_sel_sgd")
     values = json.loads((folder / "run.json").read_text())
-    values["versions"]["itersel"] = "0.0.1"
+    values["versions"][key] = value
     (tmp_path / "run.json").write_text(json.dumps(values))
     (tmp_path / "tasks.jsonl").write_text("{}\n")
     job = [sys.executable, ROOT / "jobs" / "train_epoch.py", "-r", "inline", "--no-conf", tmp_path / "tasks.jsonl"]
     job += ["--configuration", tmp_path / "run.json", "--shards", "1"]
     done = subprocess.run(job, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True)
     assert done.returncode != 0
-    assert "the driver runs itersel 0.0.1 (build" in done.stderr
+    theirs = values["versions"]
+    assert f"the driver runs itersel {theirs['itersel']} (build {theirs['build']})" in done.stderr
+    assert f"has {describe_build()} in" in done.stderr
 
 
 def test_failure_names_the_shard(tmp_path, data):
