@@ -21,7 +21,7 @@ from itersel.errors import ConfigError
 from itersel.language_model import LanguageModel
 from itersel.shard import Shard
 
-REDUCE_SECONDS = 4e-7
+REDUCE_SECONDS = 9e-7
 """A reducer's time for an entry of W: decoding, adding, ranking (benchmarks/cost_model.py measures it)."""
 COLUMN_SECONDS = 2e-6
 """The driver's time for a column that a reducer kept, with its name."""

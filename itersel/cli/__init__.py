@@ -79,8 +79,10 @@ def build_parser() -> argparse.ArgumentParser:
             epilog=f"example:\n{module.EXAMPLE}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        _add_log_option(verb, argparse.SUPPRESS)  # also after the verb
         module.add_arguments(verb)
+        actions = [one for one in verb._actions if isinstance(one, argparse._SubParsersAction)]
+        for below in [verb, *(parser for one in actions for parser in one.choices.values())]:
+            _add_log_option(below, argparse.SUPPRESS)  # also after the verb, or its action
         verb.set_defaults(run=module.run)
     return parser
 

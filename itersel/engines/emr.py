@@ -23,8 +23,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from itersel.engines.emr_settings import CREDENTIALS_HINT, START_SECONDS, WHEELHOUSE_VARIABLE, EmrSettings
-from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe, log_of_mrjob
+from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe
 from itersel.engines.map_reduce import MapReduceEngine
+from itersel.engines.mrjob_log import MrjobLog
 from itersel.errors import ResourceError, UserError
 from itersel.launch import make_cluster, run_job
 from itersel.mapreduce import Record
@@ -76,7 +77,7 @@ class EmrEngine(MapReduceEngine):
                 state = self.emr.describe_cluster(ClusterId=known)["Cluster"]["Status"]["State"]
             if state in ALIVE:
                 return known
-        with packed(self.settings.wheelhouse), log_of_mrjob(self.log), aws_errors():
+        with packed(self.settings.wheelhouse), MrjobLog(self.log), aws_errors():
             made = make_cluster(self._runner_options(self.settings.conf))
         write_json(place, {"cluster": made})
         return made
@@ -105,7 +106,7 @@ class EmrEngine(MapReduceEngine):
         more = ["--cluster-id", self.cluster]  # made here, if there is none, and not in the midst of the job
         if name == "train_epoch":
             more += ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"]
-        with tempfile.TemporaryDirectory(prefix="itersel-job-") as folder, log_of_mrjob(self.log), aws_errors():
+        with tempfile.TemporaryDirectory(prefix="itersel-job-") as folder, MrjobLog(self.log), aws_errors():
             # mrjob would upload the bootstrap's files again for every job, although the cluster has them.
             self.job_conf = Path(folder) / "mrjob.conf"
             self.job_conf.write_text(JOB_CONF.format(conf=json.dumps(os.path.abspath(self.settings.conf))))
@@ -122,7 +123,8 @@ class EmrEngine(MapReduceEngine):
         until = time.monotonic() + self.log_patience
         while not (errors := self._task_errors(f"{place}containers/")) and time.monotonic() < until:
             time.sleep(min(10.0, self.log_patience))
-        return describe(errors, f"All logs of the cluster are in {place}; what mrjob said is in {self.log}.", name)
+        hint = f"All logs of the cluster are in {place}; what mrjob said is in {self.log}."
+        return describe(errors, hint, name)
 
     def _task_errors(self, place: str) -> list[str]:
         """What tasks of the cluster wrote to standard error, the newest first."""

@@ -43,6 +43,7 @@ DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "WARN",
+    "spark.task.maxFailures": "3",
 }
 SITE_NAME = "itersel-site"
 LOG = ".spark.log"

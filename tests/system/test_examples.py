@@ -22,6 +22,8 @@ from itersel.cli import VERBS
 from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
+SIZES = {"train": 200, "other": 20}
+"""Lines of the sample's files that are used, to be quick."""
 PAIRS = 80
 """Training pairs of examples that start from text."""
 
@@ -42,11 +44,12 @@ SETUP: dict[str, tuple[str, ...]] = {
     ),
     "inspect": ("run", "shards/train", "shards/dev", "lm.arpa.gz"),
     "report": ("run", "runs/sgd", "runs/select", "test.json"),
-    "demo": ("conf", "data/demo"),
     "experiment": ("conf", "data", "work"),
     "wheelhouse": (),
+    "demo": (),
 }
 NOT_HERE: dict[str, str] = {
+    "itersel demo": "takes minutes; `make demo` does",
     "itersel experiment conf/experiments/multi30k.yaml": "needs Multi30k, and hours",
     "itersel wheelhouse": "tests/unit/test_wheelhouse.py does, once",
     "scp": "needs another machine",
@@ -61,6 +64,9 @@ class World:
         self.folder = folder
         for name in ("conf", "data/sample"):
             shutil.copytree(ROOT / name, folder / name)
+        for path in (folder / "data/sample").iterdir():
+            count = SIZES["train" if path.name.startswith("train") else "other"]
+            path.write_text("".join(self.lines(os.fspath(path), count)))
         self.run("build", "conf/sample.yaml")
         for side, name in (("de", "train.source"), ("en", "train.reference.0")):
             self.write(f"train.{side}", self.text(name, PAIRS))

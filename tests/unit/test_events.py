@@ -10,7 +10,7 @@ import time
 import pytest
 
 from itersel import events
-from itersel.cli import main
+from itersel.cli import build_parser, main
 from itersel.errors import InputError
 from itersel.progress import Progress, track
 from itersel.version import __version__
@@ -89,6 +89,15 @@ def test_a_whole_command_speaks_json_only(tmp_path):
         assert all(one["verb"] == "lm" for one in found)
 
 
+def test_the_option_may_stand_anywhere():
+    words = ["rerank", "apply", "--weights", "w"]
+    for place in range(len(words) + 1):
+        if place != 3:  # not between an option and its value
+            given = [*words[:place], "--log-json", *words[place:]]
+            assert build_parser().parse_args(given).log_json is True
+    assert build_parser().parse_args(words).log_json is False
+
+
 def test_wrong_usage_and_bad_input_are_events_with_code_2(tmp_path):
     done = run("--log-json", "lm", "--order", "three")
     assert done.returncode == 2
@@ -163,6 +172,14 @@ def test_a_dead_worker_is_code_1(tmp_path):
 
 def test_version_tells_how_the_kernel_was_built():
     text = run("--version").stdout
-    assert text.startswith(f"itersel {__version__}\nkernel: ")
-    for word in ("-std=c++17", "KenLM", "n-grams up to 6", f"Python {sys.version.split()[0]}", "numpy", "sacrebleu"):
+    assert text.startswith(f"itersel {__version__} (build ")
+    for word in (
+        "\nkernel: ",
+        "-std=c++17",
+        "KenLM",
+        "n-grams up to 6",
+        f"Python {sys.version.split()[0]}",
+        "numpy",
+        "sacrebleu",
+    ):
         assert word in text
