@@ -84,7 +84,7 @@ INDEFINITE = (("ein", "eine", "ein"), ("einen", "eine", "ein"), ("einem", "einer
 AFTER_DEFINITE = (("e", "e", "e"), ("en", "e", "e"), ("en", "en", "en"))
 AFTER_INDEFINITE = (("er", "e", "es"), ("en", "e", "es"), ("en", "en", "en"))
 
-# Slots: S subject, O object, P place, T time; V, G and I finite verb, participle and infinitive.
+# Slots: S subject, O object, P place, T time; V, G and F finite verb, participle and infinitive.
 TEMPLATES = [
     ("S V O", "S V O"),
     ("S V O P", "S V O P"),
@@ -92,8 +92,8 @@ TEMPLATES = [
     ("S hat O G", "S has G O"),
     ("S hat O P G", "S has G O P"),
     ("T hat S O G", "T S has G O"),
-    ("S will O I", "S wants to I O"),
-    ("S kann T O P I", "S can I O P T"),
+    ("S will O F", "S wants to F O"),
+    ("S kann T O P F", "S can F O P T"),
     ("ich weiß, dass S O V", "I know that S V O"),
     ("ich glaube, dass S O P G hat", "I believe that S has G O P"),
 ]
@@ -127,7 +127,7 @@ class Generator:
             "O": self.phrase(self.choose(domain.things), ACCUSATIVE),
             "P": (f"in {place[0]}", f"in {place[1]}"),
             "T": self.choose(TIMES),
-            **{slot: (verb.german[form], verb.english[form]) for form, slot in enumerate("VGI")},
+            **{slot: (verb.german[form], verb.english[form]) for form, slot in enumerate("VGF")},
         }
         german, english = (
             " ".join(slots[word][side] if word in slots else word for word in template.split())

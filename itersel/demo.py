@@ -36,8 +36,8 @@ TITLE = "itersel demo: German to English"
 
 
 @dataclass(frozen=True)
-class Training:
-    """One of the demo's runs: its name in the table and of its folder, its configuration and what it learns from."""
+class Model:
+    """One line of the demo's table: its name there and in files, its weights or configuration, what it learns from."""
 
     name: str
     folder: str
@@ -45,10 +45,10 @@ class Training:
     data: str
 
 
-UNTUNED = Training("untuned weights", "untuned", "demo-untuned.txt", "")
-TRAININGS = (
-    Training("SGD", "sgd", "demo-sgd.yaml", DEV),
-    Training("IterSelSGD", "select", "demo-select.yaml", TRAIN),
+UNTUNED = Model("untuned weights", "untuned", "demo-untuned.txt", "")
+TRAINED = (
+    Model("SGD", "sgd", "demo-sgd.yaml", DEV),
+    Model("IterSelSGD", "select", "demo-select.yaml", TRAIN),
 )
 
 
@@ -83,7 +83,7 @@ def run_demo(sources: Path, output: Path, jobs: int) -> Outcome:
     events.note(table(list(build(config))))
     model, tests = LanguageModel(language_model_path(config)), _shards(config, TEST)
     systems, weights, sentences = [], {}, {}
-    for one in (UNTUNED, *TRAININGS):
+    for one in (UNTUNED, *TRAINED):
         file = sources / "conf" / one.configuration
         if one.data:
             events.note(f"{one.name} on {one.data}")
@@ -99,7 +99,7 @@ def run_demo(sources: Path, output: Path, jobs: int) -> Outcome:
     options = EvaluationOptions(metrics=METRICS, jobs=jobs)
     evaluation = score_systems(systems, references, options, show_progress=True)
     write_json(output / "evaluation.json", asdict(evaluation))
-    runs = [output / "runs" / one.folder for one in TRAININGS]
+    runs = [output / "runs" / one.folder for one in TRAINED]
     report = write_report(runs, output / "report.html", title=TITLE, evaluation=evaluation)
     return Outcome(weights, sentences, evaluation, report)
 
@@ -120,7 +120,7 @@ def outcome_table(outcome: Outcome) -> str:
     evaluation = outcome.evaluation
     rows = [["", "learned from", "features", *(evaluation.labels[name] for name in METRICS), "length", "gain", "p"]]
     before = None
-    for one in (UNTUNED, *TRAININGS):
+    for one in (UNTUNED, *TRAINED):
         name, learned_from, gain, p = one.name, "–", "–", "–"
         if one.data:
             learned_from = f"{one.data}, {outcome.sentences[name]:,} sentences"

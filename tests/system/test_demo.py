@@ -13,12 +13,12 @@ import pytest
 import sacrebleu
 import yaml
 
-from itersel.demo import DEV, TEST, TRAININGS, UNTUNED, checkout
+from itersel.demo import DEV, TEST, TRAINED, UNTUNED, checkout
 from itersel.errors import ConfigError
 from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
-SYSTEMS = (UNTUNED, *TRAININGS)
+SYSTEMS = (UNTUNED, *TRAINED)
 
 
 def command(output: Path, sources: Path = ROOT, jobs: int = 2) -> list[str]:
@@ -38,7 +38,7 @@ def small(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("sources")
     shutil.copytree(ROOT / "conf", folder / "conf")
     write_small_demo(folder / "data" / "demo")
-    for training in TRAININGS:
+    for training in TRAINED:
         path = folder / "conf" / training.configuration
         path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"epochs": 2}))
     return folder
@@ -54,7 +54,7 @@ def once(small, tmp_path_factory) -> Path:
 def figures(output: Path) -> dict[str, bytes]:
     """Everything the demo found out. The report has times in it; its figures come from the evaluation."""
     names = ["evaluation.json", *(f"test/{one.folder}.txt" for one in SYSTEMS)]
-    names += [f"runs/{one.folder}/{name}" for one in TRAININGS for name in ("weights.vec", "weights.txt.gz")]
+    names += [f"runs/{one.folder}/{name}" for one in TRAINED for name in ("weights.vec", "weights.txt.gz")]
     return {name: (output / name).read_bytes() for name in names}
 
 
@@ -136,5 +136,5 @@ def test_no_processes(tmp_path):
 
 
 def test_dense_features_only_in_the_dense_run():
-    settings = yaml.safe_load((ROOT / "conf" / TRAININGS[0].configuration).read_text())
-    assert TRAININGS[0].data == DEV and set(settings["epoch"]["leave_out"]) == {"R:*", "RBS:*", "RBT:*", "Shape_*"}
+    settings = yaml.safe_load((ROOT / "conf" / TRAINED[0].configuration).read_text())
+    assert TRAINED[0].data == DEV and set(settings["epoch"]["leave_out"]) == {"R:*", "RBS:*", "RBT:*", "Shape_*"}
