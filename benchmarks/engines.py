@@ -86,6 +86,7 @@ def main() -> None:
             epochs=EPOCHS,
             selection=Selection(top=2000),
         )
+        print(f"load_average: {os.getloadavg()[0]:.1f}", flush=True)  # a busy machine makes everything slower
         for engine in args.engine:
             run = RunConfig(engine, jobs=os.cpu_count() or 1, reducers=args.reducers)
             whole = replace(config, run=run)
