@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 from itersel.build import build, language_model_path, shards_path  # noqa: E402
 from itersel.build_config import load_config  # noqa: E402
 from itersel.drive import train  # noqa: E402
+from itersel.errors import UserError  # noqa: E402
 from itersel.mix import Selection  # noqa: E402
 from itersel.train_config import RUNNERS, RunConfig, TrainConfig  # noqa: E402
 from itersel.vectors import HEADER, Vector  # noqa: E402
@@ -86,6 +87,7 @@ def main() -> None:
             epochs=EPOCHS,
             selection=Selection(top=2000),
         )
+        print(f"load_average: {os.getloadavg()[0]:.1f}", flush=True)  # a busy machine makes everything slower
         for engine in args.engine:
             run = RunConfig(engine, jobs=os.cpu_count() or 1, reducers=args.reducers)
             whole = replace(config, run=run)
@@ -95,4 +97,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:  # an engine that is not there, for instance
+        sys.exit(f"error: {error}")

@@ -29,7 +29,8 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from xml.sax.saxutils import escape
+
+from cluster_settings import QUICK_START, write_settings
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("ITERSEL_CACHE") or Path.home() / ".cache" / "itersel").absolute()
@@ -37,7 +38,7 @@ HOME = Path(os.environ.get("ITERSEL_HADOOP") or CACHE / "hadoop-cluster").absolu
 """HADOOP_HOME of the local cluster: bin, etc/hadoop, jars, data, logs, run."""
 PORTS = ("hdfs", "hdfs_web", "yarn", "scheduler", "tracker", "admin", "yarn_web")
 OPENED = ("lang", "lang.reflect", "io", "net", "nio", "text", "util", "util.concurrent")
-JAVA = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true"]
+JAVA = [*QUICK_START.split(), "-Djava.net.preferIPv4Stack=true"]
 JAVA += [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in OPENED]
 DAEMONS = {  # name: main class, heap in MB
     "namenode": ("org.apache.hadoop.hdfs.server.namenode.NameNode", 160),
@@ -109,6 +110,8 @@ def java_home() -> Path:
 def install() -> None:
     """The jars into the cache, once; the commands into the cluster's bin."""
     java_home()
+    if re.search(r"[\s,]", str(HOME)):
+        raise ClusterError(f"Hadoop cannot live in a folder with blanks or commas in its name: {HOME}")
     version = re.search(r"<hadoop.version>(.*)</hadoop.version>", (HERE / "pom.xml").read_text())
     assert version is not None
     jars = CACHE / f"hadoop-{version[1]}-jars"
@@ -139,7 +142,7 @@ def fetch(jars: Path) -> None:
         (Path(temporary) / "jars").rename(jars)
 
 
-# Settings
+# Ports
 
 
 def free_ports() -> dict[str, int]:
@@ -162,97 +165,6 @@ def free_ports() -> dict[str, int]:
 
 def ports() -> dict[str, int]:
     return json.loads((HOME / "run" / "ports.json").read_text())
-
-
-def write_settings(port: dict[str, int]) -> None:
-    def at(name: str) -> str:
-        return f"127.0.0.1:{port[name]}"
-
-    small = "-Xmx160m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-    settings: dict[str, dict[str, object]] = {
-        "core-site": {
-            "fs.defaultFS": f"hdfs://{at('hdfs')}",
-            "hadoop.tmp.dir": HOME / "data" / "tmp",
-            "ipc.client.connect.max.retries": 5,
-        },
-        "hdfs-site": {
-            "dfs.namenode.name.dir": f"file://{HOME}/data/name",
-            "dfs.datanode.data.dir": f"file://{HOME}/data/blocks",
-            "dfs.namenode.http-address": at("hdfs_web"),
-            "dfs.datanode.address": "127.0.0.1:0",
-            "dfs.datanode.http.address": "127.0.0.1:0",
-            "dfs.datanode.ipc.address": "127.0.0.1:0",
-            "dfs.replication": 1,
-            "dfs.namenode.safemode.extension": 0,
-            # The blocks share the machine's disk with everything else.
-            "dfs.namenode.resource.du.reserved": 1 << 20,
-            "dfs.datanode.du.reserved": 0,
-        },
-        "yarn-site": {
-            "yarn.resourcemanager.address": at("yarn"),
-            "yarn.resourcemanager.scheduler.address": at("scheduler"),
-            "yarn.resourcemanager.resource-tracker.address": at("tracker"),
-            "yarn.resourcemanager.admin.address": at("admin"),
-            "yarn.resourcemanager.webapp.address": at("yarn_web"),
-            "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 300,
-            "yarn.nm.liveness-monitor.expiry-interval-ms": 8000,  # a dead node is noticed
-            "yarn.am.liveness-monitor.expiry-interval-ms": 20000,
-            "yarn.scheduler.minimum-allocation-mb": 128,
-            "yarn.scheduler.capacity.maximum-am-resource-percent": 0.5,
-            "yarn.nodemanager.address": "127.0.0.1:0",
-            "yarn.nodemanager.localizer.address": "127.0.0.1:0",
-            "yarn.nodemanager.webapp.address": "127.0.0.1:0",
-            "yarn.nodemanager.collector-service.address": "127.0.0.1:0",
-            "yarn.nodemanager.aux-services": "mapreduce_shuffle",
-            "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,ITERSEL_NODE_CACHE",
-            "yarn.nodemanager.resource.memory-mb": 2048,
-            "yarn.nodemanager.resource.cpu-vcores": 4,
-            "yarn.nodemanager.pmem-check-enabled": "false",
-            "yarn.nodemanager.vmem-check-enabled": "false",
-            # A fairly full disk is no sick disk.
-            "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 100,
-            "yarn.nodemanager.disk-health-checker.min-free-space-per-disk-mb": 0,
-            "yarn.log-aggregation-enable": "true",  # `yarn logs` shows a failed task's own words
-            "yarn.log-aggregation.retain-seconds": 86400,
-            "yarn.application.classpath": f"{HOME}/etc/hadoop,{HOME}/jars/*",
-        },
-        "capacity-scheduler": {
-            "yarn.scheduler.capacity.root.queues": "default",
-            "yarn.scheduler.capacity.root.default.capacity": 100,
-            "yarn.scheduler.capacity.maximum-am-resource-percent": 0.5,
-        },
-        "mapred-site": {
-            "mapreduce.framework.name": "yarn",
-            "mapreduce.application.classpath": f"{HOME}/jars/*",
-            "mapreduce.shuffle.port": 0,
-            "yarn.app.mapreduce.am.resource.mb": 512,
-            "yarn.app.mapreduce.am.command-opts": small,
-            "mapreduce.map.memory.mb": 512,
-            "mapreduce.map.java.opts": small,
-            "mapreduce.reduce.memory.mb": 512,
-            "mapreduce.reduce.java.opts": small,
-            "mapreduce.task.io.sort.mb": 32,
-            # Jobs are short here: look more often than once a second.
-            "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": 250,
-            "mapreduce.client.progressmonitor.pollinterval": 300,
-        },
-    }
-    for name, values in settings.items():
-        lines = [
-            f"  <property><name>{key}</name><value>{escape(str(value))}</value></property>"
-            for key, value in values.items()
-        ]
-        text = "\n".join(['<?xml version="1.0"?>', "<configuration>", *lines, "</configuration>", ""])
-        (HOME / "etc" / "hadoop" / f"{name}.xml").write_text(text)
-    (HOME / "etc" / "hadoop" / "log4j.properties").write_text(
-        "hadoop.root.logger=INFO,console\n"
-        "log4j.rootLogger=${hadoop.root.logger}\n"
-        "log4j.appender.console=org.apache.log4j.ConsoleAppender\n"
-        "log4j.appender.console.target=System.err\n"
-        "log4j.appender.console.layout=org.apache.log4j.PatternLayout\n"
-        "log4j.appender.console.layout.ConversionPattern=%d{yy/MM/dd HH:mm:ss} %p %c{2}: %m%n\n"
-        "log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR\n"
-    )
 
 
 # Daemons
@@ -285,7 +197,7 @@ def environment() -> dict[str, str]:
 def start() -> None:
     missing = [name for name in DAEMONS if running(name) is None]
     if len(missing) == len(DAEMONS):
-        write_settings(free_ports())
+        write_settings(HOME, free_ports())
     if not (HOME / "data" / "name" / "current").is_dir():
         format_hdfs()
     for name in missing:

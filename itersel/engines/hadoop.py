@@ -28,7 +28,7 @@ from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
 from itersel.engines.mrjob_log import log_of_mrjob as log_of_mrjob  # also for EMR, which is Hadoop elsewhere
-from itersel.errors import InputError, ResourceError, UserError
+from itersel.errors import ConfigError, InputError, ResourceError, UserError
 from itersel.launch import ROOT, run_job
 from itersel.map_task import COUNTS
 from itersel.mapreduce import FINISHED, Record
@@ -176,16 +176,18 @@ class HadoopEngine(MapReduceEngine):
         self._clean()
 
     def _clean(self) -> None:
-        with contextlib.suppress(ResourceError):  # Hadoop may be gone, and that is what the user hears about
-            if self.at_work:
+        # Hadoop may be gone, and that is what the user hears about.
+        if self.at_work:
+            with contextlib.suppress(UserError):
                 self.client.kill(self.tag)
+        with contextlib.suppress(UserError):
             self.client.remove(self.temporary)
         self.at_work = False
 
 
 def stored_name(path: str) -> str:
-    """A file's name in HDFS: by its content, and for people."""
-    return f"{file_checksum(path)[:16]}-{os.path.basename(path)}"
+    """A file's name in HDFS: by its content, and for people, without letters that mean something to Hadoop."""
+    return f"{file_checksum(path)[:16]}-{re.sub(r'[^A-Za-z0-9._-]', '_', os.path.basename(path))}"
 
 
 def is_telling(text: str) -> bool:
@@ -203,8 +205,8 @@ def describe(errors: Sequence[str], hint: str, name: str, failures: Sequence[str
     for text in errors:
         found = re.search(r"^itersel\.errors\.(\w+): (.*)\Z", text, re.MULTILINE | re.DOTALL)
         if found:
-            kind = InputError if found[1] == "InputError" else ResourceError
-            return kind(found[2].strip(), hint=hint)
+            kinds: dict[str, type[UserError]] = {"InputError": InputError, "ConfigError": ConfigError}
+            return kinds.get(found[1], ResourceError)(found[2].strip(), hint=hint)
     told = [text for text in errors if is_telling(text)][:1] or errors
     lines = [line for text in told for line in text.splitlines()[-20:]]
     return ResourceError(

@@ -122,7 +122,9 @@ def test_same_bytes_as_inline(cluster: Cluster, sample_training: TrainConfig, tm
     run(replace(sample_training, run=HADOOP), tmp_path / "hadoop")
     assert_same_run(tmp_path / "inline", tmp_path / "hadoop")
     log = (tmp_path / "hadoop" / LOG).read_text()
-    assert log.count("Launched map tasks=") == 3 and log.count("Launched reduce tasks=2") == 3
+    for kind, tasks in (("map", 4), ("reduce", 2)):  # and perhaps speculative attempts
+        launched = re.findall(rf"Launched {kind} tasks=(\d+)", log)
+        assert len(launched) == 3 and min(map(int, launched)) >= tasks
     # The model went to each node that had tasks once, not to each of the 12 tasks.
     assert max(cluster.copies("lm.arpa.gz")) == 1
     files, left = HadoopClient.find().listing(stored("files"), stored("runs"))
@@ -131,10 +133,12 @@ def test_same_bytes_as_inline(cluster: Cluster, sample_training: TrainConfig, tm
 
 @pytest.mark.parametrize("algorithm", ["sgd", "mix_sgd", "iter_mix_sgd"])
 def test_other_algorithms(cluster: Cluster, algorithm: str, tmp_path: Path) -> None:
-    config = replace(small_data(tmp_path), algorithm=algorithm, epochs=2)
+    """Two epochs where shards go on from their own weights, and devtest once: every kind of job."""
+    config = replace(small_data(tmp_path), algorithm=algorithm, epochs=2 if algorithm == "mix_sgd" else 1)
     if algorithm == "sgd":
         config = replace(config, shards=config.shards[1:2])
-    config = replace(config, epochs=1) if algorithm == "iter_mix_sgd" else replace(config, devtest=())
+    if algorithm != "iter_mix_sgd":
+        config = replace(config, devtest=())
     run(config, tmp_path / "inline")
     run(replace(config, run=RunConfig("hadoop", options=ONE_CONTAINER)), tmp_path / "hadoop")
     assert_same_run(tmp_path / "inline", tmp_path / "hadoop")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from itersel.engines.hadoop import describe
+from itersel.engines.hadoop import describe, stored_name
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.mrjob_log import log_of_mrjob
 from itersel.errors import ConfigError, InputError, ResourceError
@@ -98,6 +98,17 @@ def test_failing_commands(home):
     assert b"".join(HadoopClient.find().cat("x")) == b"abc"
 
 
+def test_names_in_hdfs(tmp_path):
+    places = [tmp_path / "a" / "x y,[1]#.itsh", tmp_path / "b" / "z.itsh"]
+    for place in places:
+        place.parent.mkdir()
+        place.write_bytes(b"abc")
+    assert [stored_name(str(place)) for place in places] == [
+        "ba7816bf8f01cfea-x_y__1__.itsh",
+        "ba7816bf8f01cfea-z.itsh",
+    ]
+
+
 def test_only_tagged_applications_are_ended(home):
     listing = "Total:2\\n  Application-Id\\tName\\napplication_17_0003\\tstream\\napplication_17_0010\\tstream\\n"
     write_command(home, "yarn", f"case \"$2\" in -list) printf '{listing}';; esac")
@@ -120,7 +131,8 @@ def test_an_error_of_ours_is_all_that_is_said():
     assert isinstance(error, InputError)
     assert str(error) == "shard 2 (hdfs:///files/ab-2.itsh): altered\n  Copy it again.\n  See the log."
     text = TRACE + "itersel.errors.ConfigError: the driver runs itersel 2"
-    assert describe([text], "", "translate").message == "the driver runs itersel 2"
+    error = describe([text], "", "translate")
+    assert isinstance(error, ConfigError) and error.message == "the driver runs itersel 2"
 
 
 def test_other_failures_show_the_last_lines():
