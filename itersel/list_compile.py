@@ -27,7 +27,7 @@ ORDERS = ("id", "list")
 class Objective:
     """What makes a hypothesis good: the objective its line carries, or else a metric against references."""
 
-    metric: str = "fixed_stupid_bleu"
+    metric: str = "stupid_bleu"
     order: int = ORDER
     """Longest n-gram of the metric."""
     lower_is_better: bool = False

@@ -188,7 +188,7 @@ def test_three_epochs_improve_with_one_large_grammar(tmp_path, shared_data):
     writer.write(tmp_path / "shard")
     shard, model, weights, metric = Shard(tmp_path / "shard"), LanguageModel(tmp_path / "lm.arpa"), None, []
     for number in range(3):
-        result = run_epoch(shard, weights, model, number=number)
+        result = run_epoch(shard, weights, model, EpochConfig(metric="fixed_stupid_bleu"), number=number)
         weights = result.weights
         metric.append(result.statistics["best_metric"] / 50)
     assert metric[2] > metric[1] > metric[0]
