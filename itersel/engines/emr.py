@@ -14,6 +14,7 @@ import io
 import json
 import os
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ from urllib.parse import urlsplit
 
 from itersel.engines.emr_settings import CREDENTIALS_HINT, START_SECONDS, WHEELHOUSE_VARIABLE, EmrSettings
 from itersel.engines.environment import environment
-from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe
+from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe, is_telling
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
 from itersel.errors import ResourceError, UserError
@@ -40,6 +41,8 @@ from itersel.wheelhouse import check_wheelhouse, pack
 LOG, CLUSTER = ".emr.log", ".emr.json"
 JOB_CONF = "include: {conf}\nrunners: {{emr: {{bootstrap: !clear []}}}}\n"
 ALIVE = {"STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"}
+LOGS_READ = 100
+"""Of the tasks of a failed job, the newest."""
 LOG_PATIENCE = 330.0
 """Seconds to wait for a failed task's log: nodes send theirs to S3 every five minutes."""
 
@@ -59,7 +62,6 @@ class EmrEngine(MapReduceEngine):
         place = f"{socket.gethostname()}:{os.path.abspath(directory.path)}"
         self.temporary = f"{self.settings.temporary}{hashlib.sha256(place.encode()).hexdigest()[:16]}/"
         self.s3, self.emr = client("s3", self.settings.region), client("emr", self.settings.region)
-        self.finished = False
 
     @classmethod
     def dry_run(cls, config: TrainConfig) -> str:
@@ -121,9 +123,12 @@ class EmrEngine(MapReduceEngine):
     def explain(self, name: str) -> UserError:
         """What the failing tasks wrote, first of all: their logs arrive in S3 with some delay."""
         place = f"{self.settings.logs}{self.cluster}/"
+        print(f"the job {name} failed; waiting for its tasks' logs in {place}", file=sys.stderr, flush=True)
         until = time.monotonic() + self.log_patience
-        while not (errors := self._task_errors(f"{place}containers/")) and time.monotonic() < until:
+        errors = self._task_errors(f"{place}containers/")
+        while not any(map(is_telling, errors)) and time.monotonic() < until:
             time.sleep(min(10.0, self.log_patience))
+            errors = self._task_errors(f"{place}containers/")
         hint = f"All logs of the cluster are in {place}; what mrjob said is in {self.log}."
         return describe(errors, hint, name)
 
@@ -135,7 +140,7 @@ class EmrEngine(MapReduceEngine):
             found += [one for one in page.get("Contents", []) if one["Key"].endswith("/stderr.gz") and one["Size"]]
         found.sort(key=lambda one: one["LastModified"], reverse=True)
         texts = []
-        for one in found[:20]:
+        for one in found[:LOGS_READ]:
             body = self.s3.get_object(Bucket=bucket, Key=one["Key"])["Body"].read()
             texts.append(gzip.GzipFile(fileobj=io.BytesIO(body)).read().decode(errors="replace").strip())
         return [text for text in texts if text]

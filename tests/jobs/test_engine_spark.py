@@ -39,6 +39,7 @@ class Cluster:
         self.folder = folder
         settings = {"ITERSEL_SPARK_DIR": str(folder), "ITERSEL_SPARK_PORT": "0", "ITERSEL_SPARK_MEMORY": "512m"}
         self.environment = os.environ | settings | {"PYTHON": sys.executable}
+        self.environment.pop("PYTHONPATH", None)  # workers know of this repository only what a test ships to them
 
     def start(self) -> None:
         done = self._script("start.sh")
