@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import sacrebleu
 
+from engine_cases import GRAMMAR, WORDS
 from itersel.cli import main
 from itersel.drive import train
 from itersel.epoch import EpochConfig
@@ -74,24 +75,6 @@ def test_by_hand(tmp_path, algorithm, grammar, shards, expected):
     final = train(config, tmp_path / "run", warn=lambda text: None)
     assert models(tmp_path / "run") == expected
     assert dict(Weights.read(final)) == expected[-1]
-
-
-WORDS = {
-    "das": ["the", "that"],
-    "haus": ["house", "home"],
-    "ist": ["is", "was"],
-    "klein": ["small", "little"],
-    "ein": ["a", "one"],
-    "hund": ["dog", "hound"],
-}
-GRAMMAR = "".join(
-    [
-        f"[X] ||| {source} ||| {target} ||| p={k}\n"
-        for source, targets in WORDS.items()
-        for k, target in enumerate(targets)
-    ]
-    + [f"[X] ||| [X,1] {source} ||| {targets[0]} [X,1] ||| q=1\n" for source, targets in WORDS.items()]
-).encode()
 
 
 @pytest.fixture(scope="module")
