@@ -27,7 +27,6 @@ from itersel.engines.base import EpochOutcome, EpochWork, Tell, TranslateWork
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
-from itersel.engines.mrjob_log import log_of_mrjob as log_of_mrjob  # also for EMR, which is Hadoop elsewhere
 from itersel.errors import ConfigError, InputError, ResourceError, UserError
 from itersel.launch import ROOT, run_job
 from itersel.map_task import COUNTS
@@ -120,7 +119,7 @@ class HadoopEngine(MapReduceEngine):
         if name == "train_epoch":
             words += ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"]
         self.at_work = True
-        with log_of_mrjob(self.directory.path / LOG, self.tell) as log:
+        with MrjobLog(self.directory.path / LOG, self.tell) as log:
             try:
                 yield from run_job(
                     name,

@@ -43,8 +43,3 @@ class MrjobLog(logging.FileHandler):
         self.logger.setLevel(level)
         self.logger.removeHandler(self)
         self.close()
-
-
-def log_of_mrjob(path: Path, tell: Callable[[float], None] | None = None) -> MrjobLog:
-    """`with log_of_mrjob(path) as log:` around a job."""
-    return MrjobLog(path, tell)

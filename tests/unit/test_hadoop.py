@@ -9,7 +9,7 @@ import pytest
 
 from itersel.engines.hadoop import describe, stored_name
 from itersel.engines.hadoop_client import HadoopClient
-from itersel.engines.mrjob_log import log_of_mrjob
+from itersel.engines.mrjob_log import MrjobLog
 from itersel.errors import ConfigError, InputError, ResourceError
 
 TRACE = """shard 2 (hdfs:///files/ab-2.itsh)
@@ -150,7 +150,7 @@ def test_a_killed_task_has_said_which_shard_it_had():
 
 def test_log_of_mrjob(tmp_path, capsys):
     shares, log = [], logging.getLogger("mrjob.hadoop")
-    with log_of_mrjob(tmp_path / "log", shares.append) as found:
+    with MrjobLog(tmp_path / "log", shares.append) as found:
         log.info("  Submitted application application_17_0003")
         log.info("   map 25% reduce 0%")
         log.info(
