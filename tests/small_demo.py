@@ -6,10 +6,10 @@ DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 SIZES = {"train": 400, "dev": 60, "devtest": 60, "test": 60, "more": 400}
 
 
-def write_small_demo(folder: Path) -> Path:
-    """Write the first lines of all files to the folder."""
+def write_small_demo(folder: Path, **sizes: int) -> Path:
+    """Write the first lines of all files to the folder: as many as SIZES says, or as given."""
     folder.mkdir(parents=True)
     for path in DEMO.iterdir():
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        (folder / path.name).write_text("".join(lines[: SIZES[path.stem]]), encoding="utf-8")
+        (folder / path.name).write_text("".join(lines[: (SIZES | sizes)[path.stem]]), encoding="utf-8")
     return folder

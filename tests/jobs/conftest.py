@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,20 @@ from itersel.epoch import EpochConfig
 from itersel.extract import build_index
 from itersel.mix import Selection
 from itersel.train_config import TrainConfig
+from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = 2000
 
 
 @pytest.fixture(scope="session")
-def sample_training(tmp_path_factory: pytest.TempPathFactory) -> TrainConfig:
-    """Three epochs of IterSelSGD over the four shards of the corpus that ships here; some 5 seconds to build."""
-    work = tmp_path_factory.mktemp("sample")
-    assert main(["build", str(ROOT / "conf" / "sample.yaml"), "--set", f"work={work}"]) == 0
+def demo_training(tmp_path_factory: pytest.TempPathFactory) -> TrainConfig:
+    """Three epochs of IterSelSGD over 1,000 sentences of the demo corpus in four shards."""
+    folder = tmp_path_factory.mktemp("demo")
+    shutil.copytree(ROOT / "conf", folder / "conf")
+    write_small_demo(folder / "data" / "demo", train=1000)
+    work = folder / "work" / "demo"
+    assert main(["build", str(folder / "conf" / "demo.yaml"), "--set", "shards.shards=4"]) == 0
     return TrainConfig(
         shards=tuple(str(work / "shards" / "train" / f"shard.{number:04d}.itsh") for number in range(4)),
         language_model=str(work / "model" / "lm.arpa.gz"),

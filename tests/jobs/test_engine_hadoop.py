@@ -117,9 +117,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         assert not home.exists()
 
 
-def test_same_bytes_as_inline(cluster: Cluster, sample_training: TrainConfig, tmp_path: Path) -> None:
-    run(replace(sample_training, run=RunConfig("inline", reducers=2)), tmp_path / "inline")
-    run(replace(sample_training, run=HADOOP), tmp_path / "hadoop")
+def test_same_bytes_as_inline(cluster: Cluster, demo_training: TrainConfig, tmp_path: Path) -> None:
+    run(replace(demo_training, run=RunConfig("inline", reducers=2)), tmp_path / "inline")
+    run(replace(demo_training, run=HADOOP), tmp_path / "hadoop")
     assert_same_run(tmp_path / "inline", tmp_path / "hadoop")
     log = (tmp_path / "hadoop" / LOG).read_text()
     for kind, tasks in (("map", 4), ("reduce", 2)):  # and perhaps speculative attempts
@@ -165,8 +165,8 @@ def test_a_damaged_shard_is_named(cluster: Cluster, tmp_path: Path) -> None:
     assert client.listing(stored("runs")) == [[]]
 
 
-def test_interrupt_ends_the_application(cluster: Cluster, sample_training: TrainConfig, tmp_path: Path) -> None:
-    driver = start_driver(replace(sample_training, run=HADOOP), tmp_path / "run")
+def test_interrupt_ends_the_application(cluster: Cluster, demo_training: TrainConfig, tmp_path: Path) -> None:
+    driver = start_driver(replace(demo_training, run=HADOOP), tmp_path / "run")
     cluster.wait_for_mappers(driver)
     driver.send_signal(signal.SIGINT)
     _, errors = driver.communicate(timeout=120)
@@ -186,7 +186,7 @@ def training(request: pytest.FixtureRequest) -> TrainConfig:
     """Multi30k's 2,000 sentences; where that data is absent, the sample's."""
     if (ROOT.parent / "shared" / "data").is_dir():
         return request.getfixturevalue("multi30k_training")
-    return replace(request.getfixturevalue("sample_training"), epochs=2)
+    return replace(request.getfixturevalue("demo_training"), epochs=2)
 
 
 def test_faults(cluster: Cluster, training: TrainConfig, tmp_path: Path) -> None:

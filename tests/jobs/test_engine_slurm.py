@@ -59,6 +59,12 @@ def test_shards_with_weights_of_their_own(tmp_path, data):
     assert_same_run(tmp_path / "inline", tmp_path / "slurm")
 
 
+def test_demo_data(tmp_path, demo_training):
+    train(replace(demo_training, run=RunConfig("inline", reducers=2)), tmp_path / "inline", warn=lambda text: None)
+    train(replace(demo_training, run=SLURM), tmp_path / "slurm", warn=lambda text: None)
+    assert_same_run(tmp_path / "inline", tmp_path / "slurm")
+
+
 def test_multi30k(tmp_path, multi30k_training):
     train(multi30k_training, tmp_path / "inline", warn=lambda text: None)
     train(replace(multi30k_training, run=SLURM), tmp_path / "slurm", warn=lambda text: None)

@@ -172,6 +172,14 @@ def test_same_bytes(cluster, tmp_path, algorithm):
 
 
 @pytest.mark.slow
+def test_same_bytes_on_demo_data(cluster, demo_training, tmp_path):
+    config = dataclasses.replace(demo_training, run=RunConfig("inline", reducers=2))
+    run(config, tmp_path / "inline")
+    run(on_spark(config, cluster.options()), tmp_path / "spark")
+    assert_same_run(tmp_path / "inline", tmp_path / "spark")
+
+
+@pytest.mark.slow
 def test_a_worker_is_killed(cluster, long_data, long_reference, tmp_path):
     driver = Driver(on_spark(long_data, cluster.options()), tmp_path / "run")
     driver.until_at_work(2)
