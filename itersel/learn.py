@@ -25,7 +25,7 @@ class LearnConfig:
 
     rule: str = "margin_perceptron"
     """margin_perceptron: update if ⟨w, x̄⟩ < margin; perceptron, the ACL 2012 paper's: if ⟨w, x̄⟩ ≤ 0. Online, the latter
-    keeps the weights tiny, each list turns them far, and on real data the output is bad (docs/experiments.md)."""
+    collapses on real data (docs/experiments.md)."""
     margin: float = 1.0
     eta: float = 0.0001
     """Learning rate."""
