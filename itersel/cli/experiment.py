@@ -25,9 +25,8 @@ from itersel.run_directory import write_json
 SUMMARY = "train and test a grid of algorithms, sets and features; print the table"
 EXAMPLE = """\
   itersel experiment conf/experiments/sample.yaml --output work/sample/results
-  itersel experiment conf/experiments/multi30k.yaml --jobs 4
-  itersel experiment conf/experiments/multi30k.yaml --only 'sgd-*' --set work=/data/m30k
-  itersel experiment conf/experiments/multi30k.yaml --table"""
+  itersel experiment conf/experiments/sample.yaml --only 'sgd-*' --output work/sample/results --jobs 2
+  itersel experiment conf/experiments/sample.yaml --table --output work/sample/results"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -46,11 +46,9 @@ SETUP: dict[str, tuple[str, ...]] = {
     "report": ("run", "runs/sgd", "runs/select", "test.json"),
     "experiment": ("conf", "data", "work"),
     "wheelhouse": (),
-    "demo": (),
+    "demo": ("conf", "data/demo"),
 }
 NOT_HERE: dict[str, str] = {
-    "itersel demo": "takes minutes; `make demo` does",
-    "itersel experiment conf/experiments/multi30k.yaml": "needs Multi30k, and hours",
     "itersel wheelhouse": "tests/unit/test_wheelhouse.py does, once",
     "scp": "needs another machine",
 }
