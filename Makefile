@@ -29,6 +29,7 @@ tools:
 	-bash conf/slurm/single-node.sh install
 	-bash conf/sge/single-node.sh install
 	-bash conf/browser/install.sh
+	-which zsh fish > /dev/null || apt-get install -y -q --no-install-recommends zsh fish
 	-$(PYTHON) conf/hadoop/cluster.py install
 
 # A file's tests stay in one process, so that each engine is started once.

@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from itersel.engines.base import EpochWork, Tell, TranslateWork
 from itersel.engines.environment import environment
 from itersel.engines.map_reduce import MapReduceEngine
-from itersel.engines.spark_tasks import Failure, MapLines, Partitioner, ReduceRange, SideFiles, TranslateLines
+from itersel.engines.spark_tasks import Failure, Largest, MapLines, Partitioner, ReduceRange, SideFiles, TranslateLines
 from itersel.errors import ConfigError, ResourceError, UserError
 from itersel.fetch import is_address
 from itersel.files import atomic_write, read_bytes
@@ -97,9 +97,11 @@ class SparkEngine(MapReduceEngine):
     def epoch_records(self, work: EpochWork, lines: Iterable[str], tell: Tell) -> Iterable[Record]:
         tasks, reducers = list(lines), self.config.run.reducers
         counts: dict[str, Any] = {}
+        rules = {"nonzero": Largest()}
 
         def job() -> list[Record]:
-            counts.update({key: self.context.accumulator(0.0) for key in COUNTS})
+            # As in base.summary: sums, and the largest number of weights.
+            counts.update({key: self.context.accumulator(0.0, rules.get(key)) for key in COUNTS})
             with self._broadcast(work.start) as weights:
                 mapper = MapLines(self.files, weights, work.epoch, reducers, counts)
                 reducer = ReduceRange(len(tasks), reducers, work.selection)

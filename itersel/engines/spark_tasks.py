@@ -75,6 +75,16 @@ class SideFiles:
         return None if self.model is None else _model(_place(self.model))
 
 
+class Largest:
+    """How Spark adds to an accumulator that keeps the largest value."""
+
+    def zero(self, value: float) -> float:
+        return value
+
+    def addInPlace(self, one: float, other: float) -> float:  # noqa: N802
+        return max(one, other)
+
+
 @dataclass(frozen=True)
 class MapLines:
     """The map side of an epoch: each line is a shard's task."""
