@@ -43,9 +43,8 @@ def stages(config: BuildConfig) -> Iterator[Stage]:
         yield _prepare_set(config, name, one)
     yield _align(config)
     yield _language_model(config)
-    if config.lm.given is None and not config.lm.text:  # the model must not know a fold's own targets either
-        for number in range(config.extract.folds):
-            yield _language_model(config, Fold(config.extract.folds, number))
+    for number in range(config.lm_folds):  # the model to learn with must not know a fold's own targets
+        yield _language_model(config, Fold(config.lm_folds, number))
     if config.lm.unseen:
         yield _language_model(config, unseen=True)
     yield _index(config)
@@ -86,8 +85,13 @@ def language_model_path(config: BuildConfig, without: Fold | None = None, *, uns
     if unseen:
         return config.work / "model" / "lm.unseen.arpa.gz"
     if without is not None:
-        return config.work / "model" / f"lm.without-fold.{without.number}.arpa.gz"
+        return config.work / "model" / f"lm.without-fold.{without.number:03d}.arpa.gz"
     return config.lm.given or config.work / "model" / "lm.arpa.gz"
+
+
+def fold_model_paths(config: BuildConfig) -> list[Path]:
+    """The models that have not seen a fold, in the order of the folds."""
+    return [language_model_path(config, Fold(config.lm_folds, number)) for number in range(config.lm_folds)]
 
 
 def index_path(config: BuildConfig) -> Path:

@@ -78,7 +78,8 @@ class LmSection:
     """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file.
 
     `unseen` makes a second model without the training shards' sentences: one to train on them with, as it does not
-    know their references, just as no model knows those of a test."""
+    know their references, just as no model knows those of a test. `folds` is for training on all of the text: so many
+    models, the k-th without the sentences i with i mod folds = k (default: as many as `extract` has folds)."""
 
     given: Path | None = None
     text: tuple[Path, ...] = ()
@@ -87,6 +88,7 @@ class LmSection:
     vocabulary: int | None = None
     discount_fallback: bool = True
     unseen: bool = False
+    folds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,15 @@ class BuildConfig:
             raise ConfigError(f"jobs is {self.jobs}", hint="Give the number of processes, at least 1.")
         if not -(2**63) <= self.seed < 2**63:
             raise ConfigError(f"the seed {self.seed} has more than 64 bits")
-        if self.lm.unseen and (self.lm.given is not None or self.lm.text or self.extract.folds):
+        for key, wanted in (("lm.unseen", self.lm.unseen), ("lm.folds", self.lm.folds)):
+            if wanted and (self.lm.given is not None or self.lm.text):
+                raise ConfigError(f"{key} is for models of the training text", hint="Leave out lm.given and lm.text.")
+        if self.lm.unseen and self.lm_folds:
+            raise ConfigError("lm.unseen and models by fold exclude each other", hint="Leave out one of them.")
+        if self.lm.folds is not None and (self.lm.folds < 2 or self.extract.folds not in (0, self.lm.folds)):
             raise ConfigError(
-                "lm.unseen is for models of the training text", hint="Leave out lm.given, lm.text and extract.folds."
+                f"lm.folds is {self.lm.folds}, extract.folds is {self.extract.folds}",
+                hint="Give at least 2, and as many as extract.folds if there are any.",
             )
         if self.lm.unseen and (self.shards.first is None or not self.train.shards):
             raise ConfigError(
@@ -153,6 +161,13 @@ class BuildConfig:
             )
         self.shards.train_layout(self.seed)
         self.shards.options()
+
+    @property
+    def lm_folds(self) -> int:
+        """How many language models by fold there are."""
+        if self.lm.given is not None or self.lm.text:
+            return 0
+        return self.lm.folds or self.extract.folds
 
 
 class _Here(str):

@@ -25,12 +25,13 @@ from itersel.errors import ConfigError, InputError
 from itersel.features import Weights
 from itersel.files import atomic_write
 from itersel.list_table import ListTable
+from itersel.map_task import MapTask
 from itersel.plan import plan_of_name
 from itersel.progress import Progress
 from itersel.run_directory import RunDirectory
 from itersel.shard import Shard
 from itersel.sources import Source, open_source
-from itersel.train_config import TrainConfig, expand, identity
+from itersel.train_config import TrainConfig, expand, fold_model_paths, identity
 from itersel.vectors import Vector
 from itersel.version import __version__, build_id
 
@@ -60,7 +61,8 @@ class Driver:
         devtest = [_open(path) for path in expand(config.devtest, "devtest")]
         self.devtest = sorted(devtest, key=lambda one: isinstance(one, ListTable))  # shards first, otherwise as given
         self.default_shards = 1 if self.plan.one_shard else None
-        self.plan.check(len(config.layout.tasks(self.files, 0, self.default_shards)))
+        self.folds = len(fold_model_paths(config))
+        self.plan.check(len(self.tasks(0)))
         description = {
             "configuration": asdict(config),
             "versions": {
@@ -122,9 +124,12 @@ class Driver:
         self.directory.write_statistics([*lines, whole])
         self.directory.finish_epoch(files, facts | {"warnings": warnings})
 
+    def tasks(self, epoch: int) -> list[MapTask]:
+        return self.config.layout.tasks(self.files, epoch, self.default_shards, self.folds)
+
     def train_epoch(self, engine: Engine, epoch: int) -> EpochOutcome:
         """Map and reduce."""
-        tasks = self.config.layout.tasks(self.files, epoch, self.default_shards)
+        tasks = self.tasks(epoch)
         own, names = self.plan.own_weights, set(self.start)
         states = None
         if epoch == 0:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel import events
-from itersel.build import build, language_model_path, shards_path
+from itersel.build import build, fold_model_paths, language_model_path, shards_path
 from itersel.build_config import TRAIN
 from itersel.devtest import score, translate_shards
 from itersel.drive import train
@@ -123,9 +123,10 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
     # Whoever learns from the training sentences should not have a language model that knows their references.
     name, first = cell.tuning_set()
     unseen = config.build.lm.unseen and name == TRAIN
+    folds = tuple(map(os.fspath, fold_model_paths(config.build) if name == TRAIN else ()))
     model = os.fspath(language_model_path(config.build))
     learned_with = os.fspath(language_model_path(config.build, unseen=unseen))
-    training = replace(cell.training, devtest=tuple(devtest), language_model=learned_with)
+    training = replace(cell.training, devtest=tuple(devtest), language_model=learned_with, fold_models=folds)
     if cell.algorithm == GIVEN:
         # Nothing is trained, but the devtest score depends on all that a training's would.
         key = identity(training, [], [Shard(path) for path in devtest]) | {"weights": file_checksum(cell.weights or "")}

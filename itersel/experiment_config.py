@@ -28,7 +28,7 @@ NUMBERS = {GIVEN: 0} | {name: number for number, name in enumerate(PLANS, 1)}
 """The papers' numbers of the algorithms, by which the table marks differences."""
 BLOCK_KEYS = ("algorithm", "tuning", "features", "set", "vary", "weights", "name")
 KEYS = ("name", "build", "build_set", "devtest", "tests", "train", "grid", "significance")
-RUN_KEYS = ("shards", "devtest", "language_model", "algorithm", "run")
+RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run")
 """Keys of a training that the experiment itself fills in."""
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 

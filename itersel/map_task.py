@@ -1,8 +1,9 @@
 """A map task: one shard, one epoch, from its start weights to the row it adds to W.
 
 A shard is a list of parts, each some sentences of one compiled file, so that sentences can be dealt out anew without
-compiling anything again (itersel.train_layout). The parts are learned from one after the other. Shards that go on from
-their own weights (sgd, mix_sgd) carry a state from epoch to epoch; their row is the mean over the epochs so far.
+compiling anything again (itersel.train_layout), and decoded with a language model that lacks their references. The
+parts are learned from one after the other. Shards that go on from their own weights (sgd, mix_sgd) carry a state from
+epoch to epoch; their row is the mean over the epochs so far.
 
 A task is a pure function of what it is given: engines may run it anywhere, twice, and in any order.
 """
@@ -20,7 +21,7 @@ import numpy as np
 
 from itersel.epoch import EpochConfig, EpochResult, Progress, run_epoch
 from itersel.errors import InputError
-from itersel.language_model import LanguageModel
+from itersel.language_model import LanguageModels
 from itersel.list_epoch import run_list_epoch
 from itersel.list_table import ListTable
 from itersel.mix import total
@@ -42,6 +43,8 @@ class Part:
     """The shard's own, so that a worker notices another file of the same name."""
     sentences: tuple[int, ...] | None = None
     """None: all."""
+    fold: int | None = None
+    """Which of the run's language models by fold the sentences are decoded with; none: the run's one model."""
 
     def open(self) -> Source:
         """The shard or table of lists, if it is the one that is meant."""
@@ -63,7 +66,7 @@ class MapTask:
     """The task label that all sentences share, where shards are made by label."""
 
     def to_json(self) -> dict[str, Any]:
-        parts = [[part.path, f"{part.checksum:016x}", part.sentences] for part in self.parts]
+        parts = [[part.path, f"{part.checksum:016x}", part.sentences, part.fold] for part in self.parts]
         return {"number": self.number, "size": self.size, "label": self.label, "parts": parts}
 
     @classmethod
@@ -71,8 +74,13 @@ class MapTask:
         """Reads what `to_json` made; InputError for anything else."""
         try:
             parts = tuple(
-                Part(str(path), int(checksum, 16), None if numbers is None else tuple(map(int, numbers)))
-                for path, checksum, numbers in values["parts"]
+                Part(
+                    str(path),
+                    int(checksum, 16),
+                    None if numbers is None else tuple(map(int, numbers)),
+                    None if fold is None else int(fold),
+                )
+                for path, checksum, numbers, fold in values["parts"]
             )
             return cls(int(values["number"]), parts, int(values["size"]), str(values["label"]))
         except (KeyError, TypeError, ValueError):
@@ -81,7 +89,8 @@ class MapTask:
     @property
     def name(self) -> str:
         """For people: the shard's number and file."""
-        files = self.parts[0].path if len(self.parts) == 1 else f"{len(self.parts)} files"
+        paths = {part.path for part in self.parts}
+        files = self.parts[0].path if len(paths) == 1 else f"{len(paths)} files"
         return f"shard {self.number} ({f'{self.label}, ' if self.label else ''}{files})"
 
 
@@ -127,7 +136,7 @@ def run_map_task(
     task: MapTask,
     start: Vector | None,
     state: State | None,
-    model: LanguageModel | None,
+    models: LanguageModels,
     config: EpochConfig,
     *,
     epoch: int,
@@ -137,7 +146,7 @@ def run_map_task(
 ) -> MapResult:
     """Train on the shard once. `start` are the epoch's start weights, `state` those of a shard that has its own."""
     begin = start if state is None else state.weights
-    result = _learn(task, begin, model, config, epoch, opener, progress)
+    result = _learn(task, begin, models, config, epoch, opener, progress)
     statistics = result.statistics | {"seconds": result.seconds}
     if not own_weights:
         return MapResult(result.weights, result.names, statistics)
@@ -159,7 +168,7 @@ def check_shard(shard: Source, part: Part) -> None:
 def _learn(
     task: MapTask,
     start: Vector | None,
-    model: LanguageModel | None,
+    models: LanguageModels,
     config: EpochConfig,
     epoch: int,
     opener: Opener,
@@ -183,7 +192,7 @@ def _learn(
             result = run_epoch(
                 source,
                 weights,
-                model,
+                models.open(part.fold),
                 config,
                 number=epoch,
                 sentences=part.sentences,

@@ -26,7 +26,7 @@ from itersel.config import build
 from itersel.epoch import Progress
 from itersel.errors import ConfigError, InputError, UserError
 from itersel.fetch import open_part
-from itersel.language_model import LanguageModel
+from itersel.language_model import LanguageModel, LanguageModels
 from itersel.map_task import MapResult, MapTask, Part, State, run_map_task, select_names
 from itersel.mix import Columns, Selection, in_shard_order, merge, reduce_range
 from itersel.names import NameTable
@@ -86,7 +86,7 @@ def parse_task_line(line: str) -> tuple[MapTask, State | None]:
 def map_shard(
     line: str,
     start: Vector | None,
-    model: LanguageModel | None,
+    models: LanguageModels,
     config: TrainConfig,
     *,
     epoch: int,
@@ -104,7 +104,7 @@ def map_shard(
     own = plan_of_name(config.algorithm).own_weights
     try:
         result = run_map_task(
-            task, start, state, model, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
+            task, start, state, models, config.epoch, epoch=epoch, own_weights=own, opener=open_part, progress=progress
         )
     except UserError as error:
         known = error.where is None or error.where in task.name

@@ -30,7 +30,7 @@ RUNNERS = {
 """Engines by name: module and class in itersel.engines."""
 RESULT_FREE = ("epochs", "patience", "run")
 """Keys that a run may be resumed with another value of."""
-PATHS = ("shards", "devtest", "language_model", "start")
+PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
 
 
@@ -71,6 +71,10 @@ class TrainConfig:
     devtest: tuple[str, ...] = ()
     """Shards that are translated after every epoch; the epoch of the best corpus BLEU is chosen."""
     language_model: str | None = None
+    fold_models: tuple[str, ...] = ()
+    """Models that have not seen a fold of the training text, for learning from that text: of n models (or matches of
+    patterns, sorted by name), the k-th is for sentences i with i mod n = k, counted from 0. Devtest is translated with
+    language_model."""
     start: str | None = None
     """Weight file to start from; none: all weights 0."""
     layout: TrainLayout = field(default_factory=TrainLayout)
@@ -93,6 +97,11 @@ class TrainConfig:
                 f"patience is {self.patience}" + ("" if self.devtest else " without devtest"),
                 hint="Give a number of epochs, at least 1, and shards to score them on.",
             )
+        if self.fold_models and self.language_model is None:
+            raise ConfigError(
+                "fold_models without language_model",
+                hint="Name the model of the whole text, too: devtest is translated with it.",
+            )
         if self.epoch.decoder.pass_through != "unknown":
             raise ConfigError(
                 "epoch.decoder.pass_through has no effect here", hint="Which words may be copied is up to the shards."
@@ -113,6 +122,14 @@ def expand(patterns: Sequence[str], key: str) -> list[str]:
     return found
 
 
+def fold_model_paths(config: TrainConfig) -> list[str]:
+    """The files of the models by fold, in the order of the folds."""
+    found = expand(config.fold_models, "fold_models") if config.fold_models else []
+    if len(found) == 1:
+        raise ConfigError("fold_models is one model, which leaves no fold that it knows", hint="Give at least 2.")
+    return found
+
+
 def file_checksum(path: str | os.PathLike[str]) -> str:
     """SHA-256 of the bytes, in hexadecimal."""
     try:
@@ -129,6 +146,10 @@ def identity(config: TrainConfig, shards: Sequence[Source], devtest: Sequence[So
         del values[key]
     made = dict(flat(values))
     made["language_model"] = None if config.language_model is None else file_checksum(config.language_model)
+    models = fold_model_paths(config)
+    if models:
+        made["fold_models.count"] = len(models)
+        made |= {f"fold_models.{number}": file_checksum(path) for number, path in enumerate(models)}
     made["start"] = None if config.start is None else file_checksum(config.start)
     for key, opened in (("shards", shards), ("devtest", devtest)):
         made[f"{key}.count"] = len(opened)

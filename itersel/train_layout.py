@@ -1,16 +1,18 @@
 """Which sentences make up which shard in training: as compiled, dealt out at random, anew for each epoch, or by label.
 
 In: the compiled files. Out: map tasks, a function of the files, the options and the epoch alone. Nothing is compiled
-again: a task names sentences by file and number. Within a task the files come one after the other.
+again: a task names sentences by file and number. Within a task the files come one after the other, and within a file
+the folds, if there are language models by fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from itersel.errors import ConfigError, InputError
 from itersel.layout import Layout, random_bits
+from itersel.list_table import ListTable
 from itersel.map_task import MapTask, Part
 from itersel.sources import Source
 
@@ -44,10 +46,12 @@ class TrainLayout:
             raise ConfigError(f"layout.seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
         self._layout(1, 0)  # checks the rest
 
-    def tasks(self, files: Sequence[Source], epoch: int, default_shards: int | None = None) -> list[MapTask]:
-        """The map tasks of an epoch, counted from 0."""
+    def tasks(
+        self, files: Sequence[Source], epoch: int, default_shards: int | None = None, folds: int = 0
+    ) -> list[MapTask]:
+        """The map tasks of an epoch, counted from 0. With `folds`, each part has sentences of one fold."""
         if self.kind == "files":
-            return [MapTask(k, (Part(one.path, one.checksum),), len(one)) for k, one in enumerate(files)]
+            return [MapTask(k, tuple(_parts(one, None, folds)), len(one)) for k, one in enumerate(files)]
         places = [(file, sentence) for file, shard in enumerate(files) for sentence in range(len(shard))]
         labels = [_label(files[file], sentence) for file, sentence in places] if self.kind == "tasks" else []
         layout = self._layout(default_shards or len(files), epoch)
@@ -56,7 +60,7 @@ class TrainLayout:
             by_file: dict[int, list[int]] = {}
             for file, sentence in map(places.__getitem__, dealt.sentences):
                 by_file.setdefault(file, []).append(sentence)
-            parts = tuple(Part(files[k].path, files[k].checksum, tuple(by_file[k])) for k in sorted(by_file))
+            parts = tuple(part for k in sorted(by_file) for part in _parts(files[k], by_file[k], folds))
             made.append(MapTask(number, parts, len(dealt.sentences), dealt.task))
         return made
 
@@ -66,6 +70,30 @@ class TrainLayout:
         seed = random_bits(self.seed, epoch) if self.kind == "reshard" else self.seed
         shards = self.shards if self.shards is not None or self.size is not None else default_shards
         return Layout("sequential" if self.kind == "sequential" else "random", self.size, shards, seed)
+
+
+def _parts(source: Source, sentences: Sequence[int] | None, folds: int) -> Iterator[Part]:
+    """The sentences of a file (None: all), one part for each fold that they belong to."""
+    if not folds or isinstance(source, ListTable):  # lists are not decoded: no model is asked
+        yield Part(source.path, source.checksum, None if sentences is None else tuple(sentences))
+        return
+    by_fold: dict[int, list[int]] = {}
+    for sentence in range(len(source)) if sentences is None else sentences:
+        by_fold.setdefault(_fold(source, sentence, folds), []).append(sentence)
+    for fold in sorted(by_fold):
+        yield Part(source.path, source.checksum, tuple(by_fold[fold]), fold)
+
+
+def _fold(shard: Source, sentence: int, folds: int) -> int:
+    """As itersel.lm and itersel.extract cut a corpus: by the number of the sentence in it."""
+    name = shard.id(sentence)
+    if not (name.isascii() and name.isdigit()):
+        raise InputError(
+            f"the id {name!r} of a sentence is not its number in the corpus",
+            where=shard.path,
+            hint="Language models by fold need shards that were made of plain text, as by itersel build.",
+        )
+    return int(name) % folds
 
 
 def _label(shard: Source, sentence: int) -> str:

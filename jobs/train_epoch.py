@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from mrjob.job import MRJob
 from mrjob.protocol import JSONProtocol, RawValueProtocol
 
-from itersel.language_model import LanguageModel
+from itersel.language_model import LanguageModels
 from itersel.mapreduce import FINISHED, Record, map_shard, read_configuration, reduce_pieces
 from itersel.plan import plan_of_name
 from itersel.vectors import Vector
@@ -31,6 +31,7 @@ class TrainEpoch(MRJob):
         self.add_file_arg("--configuration", help="a run's run.json")
         self.add_file_arg("--weights", help="vector to start from (default: all weights 0)")
         self.add_file_arg("--lm", help="ARPA or KenLM binary file")
+        self.add_file_arg("--fold-lm", action="append", default=[], help="models by fold, one after the other")
         self.add_passthru_arg("--epoch", type=int, default=1, help="its number, from 1")
         self.add_passthru_arg("--shards", type=int, default=1, help="how many there are")
         self.add_passthru_arg("--reducers", type=int, default=1, help="ranges of features")
@@ -43,7 +44,7 @@ class TrainEpoch(MRJob):
     def mapper_init(self) -> None:
         self.config = read_configuration(self.options.configuration)
         self.start = None if self.options.weights is None else Vector.read(self.options.weights, mapped=True)
-        self.model = None if self.options.lm is None else LanguageModel(self.options.lm)
+        self.models = LanguageModels(self.options.lm, self.options.fold_lm)
         self.told = time.monotonic()
 
     def mapper(self, _: None, line: str) -> Iterator[Record]:
@@ -60,7 +61,7 @@ class TrainEpoch(MRJob):
         yield from map_shard(
             line,
             self.start,
-            self.model,
+            self.models,
             self.config,
             epoch=options.epoch - 1,
             reducers=options.reducers,

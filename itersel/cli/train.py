@@ -29,6 +29,7 @@ FLAGS = {
     "shards": "shards",
     "devtest": "devtest",
     "lm": "language_model",
+    "fold_lm": "fold_models",
     "start": "start",
     "algorithm": "algorithm",
     "epochs": "epochs",
@@ -55,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     data.add_argument("--shards", nargs="+", metavar="FILE", help="files or patterns to train on")
     data.add_argument("--devtest", nargs="+", metavar="FILE", help="shards that decide which epoch is best")
     data.add_argument("--lm", metavar="FILE", help="ARPA or KenLM binary file")
+    data.add_argument(
+        "--fold-lm", nargs="+", metavar="FILE", help="models that lack a fold of the training text, to learn with"
+    )
     data.add_argument("--start", metavar="FILE", help="weights to start from")
     learning = parser.add_argument_group("learning")
     learning.add_argument("--algorithm", choices=PLANS)

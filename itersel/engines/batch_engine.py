@@ -27,7 +27,7 @@ from itersel.map_task import MapTask
 from itersel.mix import Columns, merge
 from itersel.names import NameTable
 from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig
+from itersel.train_config import TrainConfig, fold_model_paths
 from itersel.vectors import even_bounds
 
 SCRIPTS_VARIABLE, PYTHON_VARIABLE = "ITERSEL_BATCH_SCRIPTS", "ITERSEL_PYTHON"
@@ -143,6 +143,7 @@ class BatchEngine(Engine):
         return {
             "epoch": asdict(self.config.epoch),
             "language_model": None if model is None else os.path.abspath(model),
+            "fold_models": list(map(os.path.abspath, fold_model_paths(self.config))),
         }
 
     def _scripts(self) -> dict[str, Path]:

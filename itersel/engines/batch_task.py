@@ -20,7 +20,7 @@ from itersel.engines.file_tasks import FileMapTask, FileReduceTask
 from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError, InputError, ResourceError, UserError
 from itersel.files import atomic_write
-from itersel.language_model import LanguageModel
+from itersel.language_model import LanguageModels
 from itersel.map_task import MapTask
 from itersel.mix import Selection
 from itersel.run_directory import read_json, write_json
@@ -63,7 +63,7 @@ def train(settings: dict[str, Any], task: dict[str, Any]) -> None:
         task["output"],
     )
     # Something to tell gives Python the chance to notice that the queue wants the task to end.
-    made.run(_model(settings), build(EpochConfig, settings["epoch"]), lambda _: None)
+    made.run(_models(settings), build(EpochConfig, settings["epoch"]), lambda _: None)
 
 
 def reduce(settings: dict[str, Any], task: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ def translate(settings: dict[str, Any], task: dict[str, Any]) -> None:
     """Translations of some of a shard's sentences, one a line."""
     options = build(EpochConfig, settings["epoch"]).decoder
     weights = Vector.read(settings["weights"], mapped=True)
-    decoder = ShardDecoder(Shard(task["shard"]), weights, _model(settings), options)
+    decoder = ShardDecoder(Shard(task["shard"]), weights, _models(settings).open(), options)
     with atomic_write(task["output"], compress=False) as stream:
         for sentence in range(task["first"], task["last"]):
             stream.write(f"{decoder.translate(sentence)}\n".encode())
@@ -90,9 +90,8 @@ KINDS: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
 }
 
 
-def _model(settings: dict[str, Any]) -> LanguageModel | None:
-    path = settings["language_model"]
-    return None if path is None else LanguageModel(path)
+def _models(settings: dict[str, Any]) -> LanguageModels:
+    return LanguageModels(settings["language_model"], settings["fold_models"])
 
 
 def error_file(path: Path, index: int) -> Path:

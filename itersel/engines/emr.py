@@ -35,7 +35,7 @@ from itersel.plan import plan_of_name
 from itersel.run_directory import RunDirectory, read_json, write_json
 from itersel.shard import Shard
 from itersel.sizing import EpochCost, epoch_cost, measure
-from itersel.train_config import TrainConfig, expand, file_checksum
+from itersel.train_config import TrainConfig, expand, file_checksum, fold_model_paths
 from itersel.wheelhouse import check_wheelhouse, pack
 
 LOG, CLUSTER = ".emr.log", ".emr.json"
@@ -239,7 +239,8 @@ def describe_plan(config: TrainConfig, settings: EmrSettings) -> Iterator[str]:
             yield f"  bootstrap  {line}"
         yield f"  wheelhouse {settings.wheelhouse}{'' if settings.wheelhouse.is_dir() else ' (to be built)'}"
     yield f"logs         {settings.logs}"
-    files = [*(shard.path for shard in [*shards, *devtest]), *filter(None, [config.language_model])]
+    models = [*filter(None, [config.language_model]), *fold_model_paths(config)]
+    files = [*(shard.path for shard in [*shards, *devtest]), *models]
     size = sum(map(os.path.getsize, files))
     yield f"uploads      {len(files)} files, {size / 1e9:.3f} GB, to {settings.store}/files/, unless they are there"
     jobs = config.epochs + (config.epochs + 1 if devtest else 0)

@@ -17,7 +17,7 @@ from typing import Any
 
 from itersel.epoch import EpochConfig, Progress
 from itersel.files import atomic_write, read_bytes, read_utf8
-from itersel.language_model import LanguageModel
+from itersel.language_model import LanguageModels
 from itersel.map_task import MapTask, State, run_map_task
 from itersel.mix import Columns, Selection, reduce_range
 from itersel.run_directory import read_json
@@ -37,11 +37,11 @@ class FileMapTask:
     output: str
     """The vector file; the others go beside it."""
 
-    def run(self, model: LanguageModel | None, config: EpochConfig, progress: Progress | None = None) -> None:
+    def run(self, models: LanguageModels, config: EpochConfig, progress: Progress | None = None) -> None:
         start = None if self.start is None else Vector.read(self.start, mapped=True)
         state = None if self.state is None else State.from_bytes(read_bytes(self.state), self.state)
         result = run_map_task(
-            self.task, start, state, model, config, epoch=self.epoch, own_weights=self.own_weights, progress=progress
+            self.task, start, state, models, config, epoch=self.epoch, own_weights=self.own_weights, progress=progress
         )
         output = Path(self.output)
         with atomic_write(output.with_suffix(".names")) as stream:

@@ -1,4 +1,4 @@
-"""This machine: map and reduce tasks in this process (inline) or in forked ones that share the language model (local).
+"""This machine: map and reduce tasks in this process (inline) or in forked ones that share the language models (local).
 
 Results of map tasks are files in the run's directory, so an interrupted epoch goes on with the shards that are missing.
 """
@@ -16,12 +16,12 @@ import numpy as np
 from itersel.devtest import translate_shards
 from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.engines.file_tasks import FileMapTask, FileReduceTask, read_names, read_statistics
-from itersel.language_model import LanguageModel
+from itersel.language_model import LanguageModels
 from itersel.map_task import COUNTS
 from itersel.mix import Columns, merge
 from itersel.names import NameTable
 from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig
+from itersel.train_config import TrainConfig, fold_model_paths
 from itersel.vectors import even_bounds
 from itersel.workers import ordered_map
 
@@ -32,8 +32,8 @@ class LocalEngine(Engine):
     def __init__(self, config: TrainConfig, directory: RunDirectory):
         super().__init__(config, directory)
         self.jobs = config.run.processes
-        # Before any process is forked, so that all share it.
-        self.model = None if config.language_model is None else LanguageModel(config.language_model)
+        self.models = LanguageModels(config.language_model, fold_model_paths(config))
+        self.models.open_all()  # before any process is forked, so that all share them
 
     def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
         self._map(work, tell)
@@ -42,7 +42,7 @@ class LocalEngine(Engine):
         return EpochOutcome(self._reduce(rows, work, names), names, [read_statistics(row) for row in rows])
 
     def translate(self, work: TranslateWork) -> list[str]:
-        return translate_shards(work.shards, work.weights, self.model, self.config.epoch.decoder, self.jobs)
+        return translate_shards(work.shards, work.weights, self.models.open(), self.config.epoch.decoder, self.jobs)
 
     def _map(self, work: EpochWork, tell: Tell) -> None:
         """All tasks of which there is no vector yet, largest first, so that none is left for the end."""
@@ -60,7 +60,7 @@ class LocalEngine(Engine):
                 if jobs == 1:
                     tell(board.sums())
 
-            one.run(self.model, self.config.epoch, progress)
+            one.run(self.models, self.config.epoch, progress)
             board.write(one.task.number, read_statistics(one.output))
 
         jobs = min(self.jobs, max(len(waiting), 1))

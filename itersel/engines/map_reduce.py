@@ -2,7 +2,7 @@
 
 Mappers and reducers have no side effects, so an engine's own retries and speculative attempts are harmless. What they
 need travels as files: one input file a shard with its task line, and beside them the configuration, the weights (16
-bytes a feature) and the language model. An interrupted epoch is done again as a whole.
+bytes a feature) and the language models. An interrupted epoch is done again as a whole.
 
 This class is complete for mrjob's own runners (mrjob-inline, mrjob-local); clusters override its hooks.
 """
@@ -21,7 +21,7 @@ from itersel.launch import run_job
 from itersel.map_task import MapTask, Part, State
 from itersel.mapreduce import Block, Record, collect, collect_translations, task_line
 from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig
+from itersel.train_config import TrainConfig, fold_model_paths
 
 BLOCK = 100
 """Sentences of a block for translation."""
@@ -55,6 +55,8 @@ class MapReduceEngine(Engine):
         """What the reducers make of an epoch's task lines. Engines that know of finished shards tell of them."""
         arguments = [*self._side_files(), "--epoch", str(work.epoch + 1), "--shards", str(len(work.tasks))]
         arguments += ["--reducers", str(self.config.run.reducers)]
+        for path in self._fold_models():
+            arguments += ["--fold-lm", path]
         if work.start is not None:
             arguments += ["--weights", os.path.abspath(work.start)]
         tell(summary([]))
@@ -93,6 +95,10 @@ class MapReduceEngine(Engine):
         if self.config.language_model is not None:
             arguments += ["--lm", self._stage(self.config.language_model)]
         return arguments
+
+    def _fold_models(self) -> list[str]:
+        """Where all workers can read the models by fold, in the order of the folds."""
+        return [self._stage(path) for path in fold_model_paths(self.config)]
 
     def _stage(self, path: str) -> str:
         if path not in self.staged:

@@ -89,10 +89,13 @@ class SparkEngine(MapReduceEngine):
     @cached_property
     def files(self) -> SideFiles:
         """The files that all tasks of the run need, put into the context."""
-        model = self.config.language_model
+        model, folds = self.config.language_model, self._fold_models()
         for path in filter(None, (os.fspath(self.directory.path / "run.json"), model)):
             self.context.addFile(self._stage(path))
-        return SideFiles("run.json", None if model is None else os.path.basename(model))
+        for path in folds:
+            self.context.addFile(path)
+        main = None if model is None else os.path.basename(model)
+        return SideFiles("run.json", main, tuple(map(os.path.basename, folds)))
 
     def epoch_records(self, work: EpochWork, lines: Iterable[str], tell: Tell) -> Iterable[Record]:
         tasks, reducers = list(lines), self.config.run.reducers

@@ -1,6 +1,6 @@
 """What Spark's workers run: the map and reduce functions of itersel.mapreduce over a partition's records.
 
-Instances are pickled, so they hold what is small; the weights come as a broadcast, configuration and language model as
+Instances are pickled, so they hold what is small; the weights come as a broadcast, configuration and language models as
 files that Spark keeps once on each executor. A process that Spark uses again for the next task keeps its model.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from itersel.errors import ConfigError, InputError, ResourceError, UserError
 from itersel.fetch import open_part
-from itersel.language_model import LanguageModel
+from itersel.language_model import LanguageModels
 from itersel.map_task import run_map_task
 from itersel.mapreduce import (
     SHARD,
@@ -70,9 +70,10 @@ class SideFiles:
 
     configuration: str
     model: str | None
+    fold_models: tuple[str, ...] = ()
 
-    def open_model(self) -> LanguageModel | None:
-        return None if self.model is None else _model(_place(self.model))
+    def models(self) -> LanguageModels:
+        return _models(None if self.model is None else _place(self.model), tuple(map(_place, self.fold_models)))
 
 
 class Largest:
@@ -110,7 +111,7 @@ class MapLines:
                     task,
                     start,
                     state,
-                    self.files.open_model(),
+                    self.files.models(),
                     config.epoch,
                     epoch=self.epoch,
                     own_weights=own,
@@ -160,7 +161,7 @@ class TranslateLines:
         try:
             config = read_configuration(_place(self.files.configuration))
             vector = Vector.from_bytes(self.weights.value)
-            yield from map(BlockTranslator(vector, self.files.open_model(), config), lines)
+            yield from map(BlockTranslator(vector, self.files.models().open(), config), lines)
         except UserError as error:
             raise TaskError(error, "devtest translation") from None
 
@@ -174,5 +175,5 @@ def _place(name: str) -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def _model(path: str) -> LanguageModel:
-    return LanguageModel(path)
+def _models(main: str | None, folds: tuple[str, ...]) -> LanguageModels:
+    return LanguageModels(main, folds)

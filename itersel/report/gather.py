@@ -107,8 +107,8 @@ class Run:
         return len(self.epochs[-1].shards) if self.epochs else len(self.checksums("shards"))
 
     def checksums(self, key: str) -> tuple[str, ...]:
-        """Of the run's `shards` or `devtest` files."""
-        return tuple(str(self.identity.get(f"{key}.{k}")) for k in range(int(self.identity[f"{key}.count"])))
+        """Of the run's `shards`, `devtest` or `fold_models` files."""
+        return tuple(str(self.identity.get(f"{key}.{k}")) for k in range(int(self.identity.get(f"{key}.count", 0))))
 
     @property
     def translated(self) -> range:

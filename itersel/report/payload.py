@@ -158,6 +158,9 @@ def _data(run: Run) -> dict[str, Any]:
         sums = run.checksums(key)
         made[f"{key}: files"] = len(sums)
         made[f"{key}: checksum"] = sums[0] if len(sums) == 1 else _digest(sums) if sums else None
+    models = run.checksums("fold_models")
+    if models:
+        made["fold_models: files"], made["fold_models: checksum"] = len(models), _digest(models)
     for key in ("language_model", "start"):
         value = run.identity.get(key)
         made[f"{key}: checksum"] = None if value is None else str(value)[:16]

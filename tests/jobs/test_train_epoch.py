@@ -14,6 +14,7 @@ from engine_cases import ALGORITHMS, assert_same_run, small_data
 from itersel.drive import train
 from itersel.errors import InputError, UserError
 from itersel.features import Weights
+from itersel.language_model import LanguageModels
 from itersel.map_task import MapTask, Part
 from itersel.mapreduce import (
     Block,
@@ -102,7 +103,7 @@ def test_missing_and_doubled_shards_are_noticed(inline):
     config, folder = inline("iter_mix_sgd")
     start = Vector.read(folder / "start.vec")
     lines = [task_line(task) for task in config.layout.tasks([Shard(path) for path in config.shards], 0)]
-    mapped = [list(map_shard(line, start, None, config, epoch=0)) for line in lines[:3]]
+    mapped = [list(map_shard(line, start, LanguageModels(), config, epoch=0)) for line in lines[:3]]
     pieces = [records[0][1] for records in mapped]
     with pytest.raises(InputError, match="weights of 1 of 3 shards are missing: 2"):
         list(reduce_pieces("0", pieces[:2], 3, Selection()))
@@ -132,7 +133,7 @@ def test_another_shard_under_the_same_name_is_refused(inline):
     config, _ = inline("iter_mix_sgd")
     task = MapTask(0, (Part(config.shards[0], 1),), 7)
     with pytest.raises(InputError, match=r"0\.itsh\): another shard than the driver's"):
-        list(map_shard(task_line(task), None, None, config, epoch=0))
+        list(map_shard(task_line(task), None, LanguageModels(), config, epoch=0))
 
 
 @pytest.mark.slow

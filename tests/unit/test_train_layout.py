@@ -11,6 +11,7 @@ from itersel.drive import train
 from itersel.epoch import EpochConfig, run_epoch
 from itersel.errors import ConfigError, InputError
 from itersel.features import Weights
+from itersel.language_model import LanguageModels
 from itersel.learn import LearnConfig
 from itersel.map_task import MapTask, Part, State, run_map_task
 from itersel.shard import Shard, ShardWriter
@@ -99,7 +100,9 @@ def test_parts_are_learned_from_like_one_compiled_shard(tmp_path, files, schedul
     start = Vector.of_names({"p": -0.01, "elsewhere": 0.5})
     for epoch in (0, 2):
         expected = run_epoch(Shard(tmp_path / "one.itsh"), start, None, config, number=epoch)
-        found = run_map_task(MapTask(0, parts, 13), start, None, None, config, epoch=epoch, own_weights=False)
+        found = run_map_task(
+            MapTask(0, parts, 13), start, None, LanguageModels(), config, epoch=epoch, own_weights=False
+        )
         assert found.row.to_bytes() == expected.weights.to_bytes()
         assert found.names == expected.names
         # Sums of parts are not rounded like one sum.
@@ -114,9 +117,9 @@ def test_own_weights_go_on_and_are_averaged(files):
     task = MapTask(0, (Part(files[0].path, files[0].checksum),), len(files[0]))
     first = run_epoch(files[0], None, None, config, number=0)
     second = run_epoch(files[0], first.weights, None, config, number=1)
-    one = run_map_task(task, None, None, None, config, epoch=0, own_weights=True)
+    one = run_map_task(task, None, None, LanguageModels(), config, epoch=0, own_weights=True)
     state = State.from_bytes(one.state.to_bytes())
-    two = run_map_task(task, None, state, None, config, epoch=1, own_weights=True)
+    two = run_map_task(task, None, state, LanguageModels(), config, epoch=1, own_weights=True)
     assert one.row.to_bytes() == first.weights.to_bytes()
     assert two.state.weights.to_bytes() == second.weights.to_bytes()
     mean = dict.fromkeys(first.weights.ids.tolist(), 0.0)
