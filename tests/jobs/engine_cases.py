@@ -13,6 +13,7 @@ from itersel.drive import train
 from itersel.epoch import EpochConfig
 from itersel.features import Weights
 from itersel.learn import LearnConfig
+from itersel.lm import Settings, estimate, write_arpa
 from itersel.mix import Selection
 from itersel.shard import ShardWriter
 from itersel.train_config import RunConfig, TrainConfig
@@ -38,18 +39,32 @@ def write_shard(path: Path, sentences: int, seed: int, task: str = "") -> str:
     for number in range(sentences):
         words = draw.choices(list(WORDS), k=draw.randint(3, 8))
         target = " ".join(draw.choice(WORDS[word]) for word in words)
-        writer.add(" ".join(words), [target], GRAMMAR, id=f"{path.stem}.{number}", task=task and f"{task}{number % 3}")
+        writer.add(
+            " ".join(words), [target], GRAMMAR, id=str(1000 * seed + number), task=task and f"{task}{number % 3}"
+        )
     writer.write(path)
     return str(path)
 
 
+def write_model(path: Path, seed: int) -> str:
+    """A bigram model of random sentences; each seed prefers other words."""
+    draw = random.Random(seed)
+    favourites = [draw.choice(targets) for targets in WORDS.values()]
+    text = [" ".join(draw.choices(favourites, k=5)) for _ in range(40)] + list(map(" ".join, WORDS.values()))
+    with open(path, "wb") as stream:
+        write_arpa(estimate(text, Settings(order=2)), stream)
+    return str(path)
+
+
 def small_data(folder: Path) -> TrainConfig:
-    """Four shards of different sizes, devtest and start weights; three epochs."""
+    """Four shards of different sizes, language models by fold, devtest and start weights; three epochs."""
     shards = [write_shard(folder / f"{k}.itsh", size, k, "task") for k, size in enumerate((7, 30, 12, 21))]
     Weights({"p": -0.01, "elsewhere": 0.5}).write(folder / "start.txt")
     return TrainConfig(
         tuple(shards),
         devtest=(write_shard(folder / "dev.itsh", 10, 9),),
+        language_model=write_model(folder / "lm.arpa", 100),
+        fold_models=tuple(write_model(folder / f"lm.{k}.arpa", k) for k in range(3)),
         start=str(folder / "start.txt"),
         epochs=3,
         epoch=EpochConfig(k=20, learn=LearnConfig(eta=0.01)),

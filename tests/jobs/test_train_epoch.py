@@ -84,11 +84,12 @@ def test_engines_can_change_within_a_run(tmp_path, inline):
 def test_job_by_hand(tmp_path, inline):
     """The documented command line, its records shuffled."""
     config, folder = inline("iter_sel_sgd")
-    tasks = config.layout.tasks([Shard(path) for path in config.shards], 1)
+    tasks = config.layout.tasks([Shard(path) for path in config.shards], 1, folds=3)
     (tmp_path / "tasks.jsonl").write_text("".join(task_line(task) + "\n" for task in tasks))
     job = [sys.executable, ROOT / "jobs" / "train_epoch.py", "-r", "local", "--no-conf", tmp_path / "tasks.jsonl"]
     job += ["--configuration", folder / "run.json", "--weights", folder / "epoch-001" / "weights.vec"]
-    job += ["--epoch", "2", "--shards", "4", "--reducers", "2"]
+    job += ["--epoch", "2", "--shards", "4", "--reducers", "2", "--lm", config.language_model]
+    job += [word for path in config.fold_models for word in ("--fold-lm", path)]
     done = subprocess.run(job, capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True)
     assert done.returncode == 0, done.stderr
     records = [tuple(map(json.loads, line.split("\t"))) for line in done.stdout.splitlines()]

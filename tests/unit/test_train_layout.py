@@ -1,17 +1,18 @@
 """Dealing sentences out in training: every sentence once, and the same as shards that were compiled so."""
 
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from engine_cases import small_data
+from engine_cases import GRAMMAR, small_data
 from itersel.drive import train
 from itersel.epoch import EpochConfig, run_epoch
 from itersel.errors import ConfigError, InputError
 from itersel.features import Weights
-from itersel.language_model import LanguageModels
+from itersel.language_model import LanguageModel, LanguageModels
 from itersel.learn import LearnConfig
 from itersel.map_task import MapTask, Part, State, run_map_task
 from itersel.shard import Shard, ShardWriter
@@ -150,3 +151,82 @@ def test_sgd_takes_all_files_as_one_shard(tmp_path, data):
         train(replace(data, algorithm="sgd"), tmp_path / "wrong")
     train(replace(data, algorithm="sgd", layout=TrainLayout("random")), tmp_path / "run", warn=lambda text: None)
     assert len(Weights.read(tmp_path / "run" / "weights.txt.gz")) > 10
+
+
+@pytest.mark.parametrize("layout", [TrainLayout(), TrainLayout("reshard", shards=3), TrainLayout("tasks")])
+def test_parts_have_sentences_of_one_fold(files, layout):
+    everything = Counter((shard.path, k) for shard in files for k in range(len(shard)))
+    tasks = layout.tasks(files, 1, folds=4)
+    assert Counter(places(tasks)) == everything
+    for part in (part for task in tasks for part in task.parts):
+        assert {int(Shard(part.path).id(k)) % 4 for k in part.sentences} == {part.fold}
+
+
+def test_each_fold_is_decoded_with_its_model(data, tmp_path):
+    """Against epochs over the folds' sentences one after the other, each with its model."""
+    config = replace(data, shards=data.shards[:2], algorithm="iter_mix_sgd", epochs=1, devtest=())
+    train(config, tmp_path, warn=lambda text: None)
+    rows, start = [], Vector.of_names(dict(Weights.read(data.start)))
+    for path in config.shards:
+        shard, weights, before = Shard(path), start, 0
+        for fold, model in enumerate(data.fold_models):
+            mine = [k for k in range(len(shard)) if int(shard.id(k)) % 3 == fold]
+            result = run_epoch(shard, weights, LanguageModel(model), config.epoch, sentences=mine, lists_before=before)
+            weights, before = result.weights, before + len(mine)
+        rows.append(weights)
+    found = Vector.read(tmp_path / "weights.vec")
+    expected = {}
+    for row in rows:
+        for name, value in zip(row.ids.tolist(), row.values.tolist(), strict=True):
+            expected[name] = expected.get(name, 0) + value / 2
+    assert dict(zip(found.ids.tolist(), found.values.tolist(), strict=True)) == pytest.approx(expected, rel=1e-12)
+    other = replace(config, fold_models=())
+    train(other, tmp_path / "other", warn=lambda text: None)
+    assert Vector.read(tmp_path / "other" / "weights.vec").values.tolist() != found.values.tolist()
+
+
+def test_equal_models_of_folds_are_one_model(data, tmp_path):
+    """Where a shard's sentences are of one fold, or the order is the folds', models of equal content change nothing."""
+    writer = ShardWriter(groups=("id",))
+    for number in sorted(range(24), key=lambda number: number % 3):
+        writer.add("das haus", [f"the {'home' if number % 2 else 'house'}"], GRAMMAR, id=str(number))
+    writer.write(tmp_path / "shard.itsh")
+    config = replace(data, shards=(str(tmp_path / "shard.itsh"),), algorithm="sgd", epochs=2, start=None)
+    same = replace(config, fold_models=tuple(str(tmp_path / f"{k}.arpa") for k in range(3)))
+    for path in same.fold_models:
+        shutil.copy(data.language_model, path)
+    train(same, tmp_path / "folds", warn=lambda text: None)
+    train(replace(config, fold_models=()), tmp_path / "one", warn=lambda text: None)
+    one, folds = (Vector.read(tmp_path / name / "weights.vec") for name in ("one", "folds"))
+    assert one.to_bytes() == folds.to_bytes() and len(one) > 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fold_models": ("*.nothing",)}, "fold_models: no such file"),
+        ({"language_model": None}, "fold_models without language_model"),
+        ({"fold_models": "first"}, "one model, which leaves no fold"),
+    ],
+)
+def test_models_by_fold_that_cannot_be_meant(data, change, message, tmp_path):
+    if change.get("fold_models") == "first":
+        change = {"fold_models": data.fold_models[:1]}
+    with pytest.raises((ConfigError, InputError), match=message):
+        train(replace(data, **change), tmp_path / "run", warn=lambda text: None)
+
+
+def test_an_id_that_is_no_number_has_no_fold(data, tmp_path):
+    writer = ShardWriter(groups=())
+    writer.add("das", ["the"], GRAMMAR, id="first")
+    writer.write(tmp_path / "shard.itsh")
+    config = replace(data, shards=(str(tmp_path / "shard.itsh"),), algorithm="sgd")
+    with pytest.raises(InputError, match=r"shard\.itsh: the id 'first' of a sentence is not its number"):
+        train(config, tmp_path / "run", warn=lambda text: None)
+
+
+def test_another_model_of_a_fold_is_another_run(data, tmp_path):
+    train(replace(data, epochs=1), tmp_path, warn=lambda text: None)
+    swapped = replace(data, fold_models=(*data.fold_models[1:], data.fold_models[0]))
+    with pytest.raises(ConfigError, match=r"fold_models\.0"):
+        train(swapped, tmp_path, warn=lambda text: None)
