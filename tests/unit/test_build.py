@@ -1,5 +1,6 @@
 """`itersel build`: its configuration, its stages, and bad input."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -378,9 +379,28 @@ def test_a_language_model_that_does_not_know_the_shards(folder):
     assert after["lm"] and not after["lm.unseen"]
 
 
+def test_language_models_that_lack_a_fold(folder):
+    """`lm.folds`: the models of the text without every third sentence; all else stays."""
+    before = run(folder)
+    made = run(folder, "lm.folds=3")
+    assert [name for name, skipped in made.items() if not skipped] == [f"lm.without-fold.{k}" for k in range(3)]
+    assert set(made) - set(before) == {f"lm.without-fold.{k}" for k in range(3)}
+    targets = (folder / "work" / "text" / "train.reference.0").read_text().splitlines()
+    for k in range(3):
+        write(folder / "rest", [line for number, line in enumerate(targets) if number % 3 != k])
+        arguments = ["--text", str(folder / "rest"), "--order", "2", "--output", str(folder / f"{k}.gz")]
+        assert main(["lm", *arguments]) == 0
+        found = folder / "work" / "model" / f"lm.without-fold.00{k}.arpa.gz"
+        assert gzip.decompress(found.read_bytes()) == gzip.decompress((folder / f"{k}.gz").read_bytes())
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
+        (["lm.folds=1"], "lm.folds is 1"),
+        (["lm.folds=2", "extract.folds=3", "extract.leave_one_out=false"], "lm.folds is 2, extract.folds is 3"),
+        (["lm.folds=3", "lm.given=x.arpa"], "lm.folds is for models of the training text"),
+        (["lm.unseen=true", "shards.first=1", "lm.folds=2"], "exclude each other"),
         (["lm.unseen=true"], "needs training shards of a part"),
         (["lm.unseen=true", "shards.first=1", "lm.given=x.arpa"], "models of the training text"),
         (["lm.unseen=true", "shards.first=1", "extract.folds=3", "extract.leave_one_out=false"], "exclude each other"),

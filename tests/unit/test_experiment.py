@@ -215,6 +215,16 @@ def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_pat
     assert Path(full).read_bytes() != Path(unseen).read_bytes()
 
 
+def test_training_sentences_meet_the_models_of_their_folds(folder, tmp_path):
+    """With `lm.folds`, too, only what is learned from `train` uses other models."""
+    config = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}", "lm.folds=2"])
+    experiment.build_data(config)
+    plans = plan_cells(config)
+    assert [len(plan.training.fold_models) for plan in plans] == [0] * 3 + [2] * 2
+    assert {plan.training.language_model for plan in plans} == {str(language_model_path(config.build))}
+    assert len({Path(path).read_bytes() for path in plans[-1].training.fold_models}) == 2
+
+
 def test_a_pattern_without_cells_is_an_error(done):
     with pytest.raises(ConfigError, match="no cell of the grid matches 'mert-"):
         plan_cells(done[0], only="mert-*")
