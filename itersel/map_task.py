@@ -182,8 +182,12 @@ def _learn(
             sums = {key: statistics.get(key, 0) + part[key] for key in COUNTS}
             progress(sums | {"nonzero": part["nonzero"]})
 
+    last: Part | None = None
     for part in task.parts:
-        source, before = opener(part), epoch * task.size + int(statistics.get("lists", 0))
+        before = epoch * task.size + int(statistics.get("lists", 0))
+        if last is None or (last.path, last.checksum) != (part.path, part.checksum):
+            source = opener(part)  # sentences of several folds lie side by side in one file
+        last = part
         if isinstance(source, ListTable):
             result = run_list_epoch(
                 source, weights, config, number=epoch, lists=part.sentences, lists_before=before, progress=tell

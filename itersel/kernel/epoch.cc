@@ -42,54 +42,34 @@ void check_start(const HashedWeights& start) {
   }
 }
 
-// The shard's feature numbers by hash, and the way between dense and hashed weights.
-class FeatureMap {
- public:
-  explicit FeatureMap(const Shard& shard) : features_(shard.lexicon().features) {
-    entries_.reserve(features_.size());
-    for (std::uint32_t id = 0; id < features_.size(); ++id) entries_.push_back({feature_hash(features_[id]), id});
-    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.hash < b.hash; });
-    for (std::size_t i = 1; i < entries_.size(); ++i)
-      if (entries_[i - 1].hash == entries_[i].hash)
-        throw InputError("", "the features " + quoted(entries_[i - 1].id) + " and " + quoted(entries_[i].id) +
-                                 " have the same 64-bit id; rename one of them");
+std::string quoted(const Shard& shard, std::uint32_t feature) {
+  return "'" + std::string(shard.lexicon().features[feature]) + "'";
+}
+
+// Hashed weights become dense ones by the shard's feature numbers; and back, below. Both sides are sorted by hash.
+void spread(const Shard& shard, const HashedWeights& start, std::vector<double>& dense) {
+  std::size_t at = 0;
+  for (const FeatureId& id : shard.feature_ids()) {
+    while (at < start.hashes.size() && start.hashes[at] < id.hash) ++at;
+    if (at < start.hashes.size() && start.hashes[at] == id.hash) dense[id.feature] = start.values[at];
   }
+}
 
-  std::string quoted(std::uint32_t id) const { return "'" + std::string(features_[id]) + "'"; }
-
-  void spread(const HashedWeights& start, std::vector<double>& dense) const {
-    std::size_t at = 0;
-    for (const Entry& entry : entries_) {
-      while (at < start.hashes.size() && start.hashes[at] < entry.hash) ++at;
-      if (at < start.hashes.size() && start.hashes[at] == entry.hash) dense[entry.id] = start.values[at];
-    }
-  }
-
-  // Both sides are sorted, so this is a merge.
-  void collect(const HashedWeights& start, const std::vector<double>& dense, EpochResult& result) const {
-    std::size_t at = 0;
-    auto add = [&](std::uint64_t hash, double value) {
-      if (value == 0) return;
-      result.weights.hashes.push_back(hash);
-      result.weights.values.push_back(value);
-    };
-    for (const Entry& entry : entries_) {
-      for (; at < start.hashes.size() && start.hashes[at] < entry.hash; ++at) add(start.hashes[at], start.values[at]);
-      if (at < start.hashes.size() && start.hashes[at] == entry.hash) ++at;
-      if (dense[entry.id] != 0) result.features.push_back(entry.id);
-      add(entry.hash, dense[entry.id]);
-    }
-    for (; at < start.hashes.size(); ++at) add(start.hashes[at], start.values[at]);
-  }
-
- private:
-  struct Entry {
-    std::uint64_t hash;
-    std::uint32_t id;
+void collect(const Shard& shard, const HashedWeights& start, const std::vector<double>& dense, EpochResult& result) {
+  std::size_t at = 0;
+  auto add = [&](std::uint64_t hash, double value) {
+    if (value == 0) return;
+    result.weights.hashes.push_back(hash);
+    result.weights.values.push_back(value);
   };
-  const StringTable& features_;
-  std::vector<Entry> entries_;
-};
+  for (const FeatureId& id : shard.feature_ids()) {
+    for (; at < start.hashes.size() && start.hashes[at] < id.hash; ++at) add(start.hashes[at], start.values[at]);
+    if (at < start.hashes.size() && start.hashes[at] == id.hash) ++at;
+    if (dense[id.feature] != 0) result.features.push_back(id.feature);
+    add(id.hash, dense[id.feature]);
+  }
+  for (; at < start.hashes.size(); ++at) add(start.hashes[at], start.values[at]);
+}
 
 // Marks the features that the model shall not have; one of them with a start weight is a contradiction.
 std::vector<char> left_out(const Shard& shard, const EpochOptions& options, const std::vector<double>& start) {
@@ -143,11 +123,10 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const 
       throw InputError(
           "", "there is no sentence " + std::to_string(sentence) + ": the shard has " + std::to_string(shard->size()));
   if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
-  const FeatureMap map(*shard);
   const StringTable& words = shard->lexicon().words;
 
   ShardDecoder decoder(shard, model, options.search);
-  map.spread(start, decoder.weights);
+  spread(*shard, start, decoder.weights);
   const std::vector<char> unseen = left_out(*shard, options, decoder.weights);
   Learner learner(&decoder.weights, options.learn, options.lists_before);
   PairOptions pair_options = options.learn.pairs;
@@ -180,11 +159,11 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const 
     learner.learn(list, values, pairs);
     for (const std::uint32_t feature : learner.changed())
       if (!std::isfinite(decoder.weights[feature]))
-        fail("the weight of " + map.quoted(feature) + " became infinite; use a smaller learning rate");
+        fail("the weight of " + quoted(*shard, feature) + " became infinite; use a smaller learning rate");
     watch.lap(seconds.update);
     if (progress) progress(learner);
   }
-  map.collect(start, decoder.weights, result);
+  collect(*shard, start, decoder.weights, result);
   result.statistics = learner.statistics();
   return result;
 }

@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "checksum.hh"
 #include "error.hh"
+#include "hash.hh"
 #include "sentence.hh"
 #include "text.hh"
 
@@ -94,6 +96,23 @@ std::shared_ptr<const Shard> Shard::open(const std::string& path) {
   made.model_ = model[0];
   made.validate();
   return shard;
+}
+
+const std::vector<FeatureId>& Shard::feature_ids() const {
+  std::call_once(hashed_, [this] {
+    const StringTable& names = lexicon_.features;
+    std::vector<FeatureId> ids;
+    ids.reserve(names.size());
+    for (std::uint32_t feature = 0; feature < names.size(); ++feature)
+      ids.push_back({feature_hash(names[feature]), feature});
+    std::sort(ids.begin(), ids.end(), [](const FeatureId& a, const FeatureId& b) { return a.hash < b.hash; });
+    for (std::size_t i = 1; i < ids.size(); ++i)
+      if (ids[i - 1].hash == ids[i].hash)
+        throw InputError("", "the features '" + std::string(names[ids[i - 1].feature]) + "' and '" +
+                                 std::string(names[ids[i].feature]) + "' have the same 64-bit id; rename one of them");
+    feature_ids_ = std::move(ids);
+  });
+  return feature_ids_;
 }
 
 template <class T>

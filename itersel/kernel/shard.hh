@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "source_index.hh"
 
 namespace itersel {
+
+// A feature of a shard by the id that it has between processes, a hash of its name.
+struct FeatureId {
+  std::uint64_t hash;
+  std::uint32_t feature;
+};
 
 class Shard {
  public:
@@ -22,6 +29,9 @@ class Shard {
   const RuleTable& table() const { return table_; }
   const ModelRecord& model() const { return model_; }
   std::uint64_t checksum() const { return checksum_; }
+  // All features, ascending by hash; put together when first asked for, by whichever thread. Two of one hash are an
+  // InputError.
+  const std::vector<FeatureId>& feature_ids() const;
 
   std::string_view id(std::uint32_t sentence) const { return ids_[sentence]; }
   std::string_view task(std::uint32_t sentence) const { return tasks_[sentences_[sentence].task]; }
@@ -54,6 +64,8 @@ class Shard {
   Column<std::uint32_t> numbers_;
   Column<Range> references_;
   StringTable ids_, tasks_;
+  mutable std::once_flag hashed_;
+  mutable std::vector<FeatureId> feature_ids_;
 };
 
 }  // namespace itersel
