@@ -106,6 +106,7 @@ class LearnOptions:
         schedule: str = "constant",
         l1: float = 0.0,
         batch: bool = False,
+        average: bool = False,
         pairs: PairOptions = ...,
     ) -> None: ...
 
@@ -135,6 +136,8 @@ class Learner:
     ) -> None: ...
     @property
     def weights(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def average(self) -> npt.NDArray[np.float64]: ...
     @property
     def changed(self) -> npt.NDArray[np.uint32]: ...
     @property
@@ -247,5 +250,12 @@ def run_epoch(
     hashes: npt.NDArray[np.uint64],
     values: npt.NDArray[np.float64],
     progress: Callable[[dict[str, float]], object] | None = None,
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64], bytes, dict[str, float], dict[str, float]]: ...
+) -> tuple[
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.float64],
+    tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]] | None,
+    bytes,
+    dict[str, float],
+    dict[str, float],
+]: ...
 def epoch_order(sentences: int, options: EpochOptions) -> list[int]: ...

@@ -82,12 +82,19 @@ class EpochResult:
 
     weights: Vector
     names: list[str]
-    """Of the shard's features among the weights, in the order of their ids."""
+    """Of the shard's features among the weights and their average, in the order of their ids."""
     statistics: dict[str, float]
     """Sums over the sentences: lists, hypotheses, features, pairs, rank_errors, margin_violations, updates,
     best_metric, best_score; and nonzero, the number of weights."""
     seconds: dict[str, float]
     """Processor time of each of STAGES."""
+    average: Vector | None = None
+    """The mean of the weights over the sentences, with learn.average."""
+
+    @property
+    def row(self) -> Vector:
+        """What goes to the reducer: the average, where one is kept."""
+        return self.weights if self.average is None else self.average
 
 
 Progress = Callable[[dict[str, float]], None]
@@ -116,9 +123,10 @@ def run_epoch(
     if lists_before is None:
         lists_before = number * (len(shard) if sentences is None else len(sentences))
     try:
-        ids, values, names, statistics, seconds = _kernel.run_epoch(
+        ids, values, mean, names, statistics, seconds = _kernel.run_epoch(
             shard.native, model, config.options(number, lists_before), sentences, start.ids, start.values, progress
         )
     except InputError as error:
         raise InputError(error.message, where=error.where or shard.path, hint=error.hint) from None
-    return EpochResult(Vector(ids, values), names.decode().split("\n")[:-1], statistics, seconds)
+    average = None if mean is None else Vector(*mean)
+    return EpochResult(Vector(ids, values), names.decode().split("\n")[:-1], statistics, seconds, average)

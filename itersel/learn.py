@@ -35,6 +35,8 @@ class LearnConfig:
     """After each list, every weight that an update touched moves towards 0 by this much and stops at 0."""
     batch: bool = False
     """Rank all pairs of a list with the weights it was decoded with, as dtrain does, instead of online."""
+    average: bool = False
+    """Hand over the mean of the weights over an epoch's lists (the averaged perceptron) instead of the last ones."""
     pairs: PairConfig = field(default_factory=PairConfig)
 
     def options(self) -> _kernel.LearnOptions:

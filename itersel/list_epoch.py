@@ -55,8 +55,10 @@ def run_list_epoch(
             progress(learner.statistics | {"best_metric": metric, "best_score": score})
     dense = learner.weights
     weights = table.collect(dense, start)
-    used = np.flatnonzero(dense)
+    means = learner.average if config.learn.average else None
+    average = None if means is None else table.collect(means, start)
+    used = np.flatnonzero(dense if means is None else (dense != 0) | (means != 0))
     names = [table.names[k] for k in used[np.argsort(table.hashes[used])].tolist()]
     statistics = learner.statistics | {"best_metric": metric, "best_score": score, "nonzero": len(weights)}
     seconds = dict.fromkeys(STAGES, 0.0) | {"update": time.thread_time() - began}
-    return EpochResult(weights, names, statistics, seconds)
+    return EpochResult(weights, names, statistics, seconds, average)

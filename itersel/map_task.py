@@ -149,8 +149,8 @@ def run_map_task(
     result = _learn(task, begin, models, config, epoch, opener, progress)
     statistics = result.statistics | {"seconds": result.seconds}
     if not own_weights:
-        return MapResult(result.weights, result.names, statistics)
-    sums = result.weights if state is None else total([state.sums, result.weights])
+        return MapResult(result.row, result.names, statistics)
+    sums = result.row if state is None else total([state.sums, result.row])
     names = _by_id(set(result.names) | set(() if state is None else state.names), sums)
     row = Vector.of(sums.ids, sums.values / (epoch + 1))
     return MapResult(row, names, statistics, State(result.weights, sums, names))
@@ -174,7 +174,7 @@ def _learn(
     opener: Opener,
     progress: Progress | None,
 ) -> EpochResult:
-    weights, names = start, set[str]()
+    weights, names, averages = start, set[str](), list[Vector]()
     statistics, seconds = dict[str, float](), dict[str, float]()
 
     def tell(part: dict[str, float]) -> None:
@@ -205,13 +205,18 @@ def _learn(
             )
         weights = result.weights
         names.update(result.names)
+        if result.average is not None:  # of the part's sentences; below, of all
+            share = result.statistics["lists"] / task.size
+            averages.append(Vector(result.average.ids, result.average.values * share))
         for sums, more in ((statistics, result.statistics), (seconds, result.seconds)):
             for key, value in more.items():
                 sums[key] = sums.get(key, 0) + value
     assert weights is not None
-    statistics["nonzero"] = len(weights)
-    known = result.names if len(task.parts) == 1 else _by_id(names, weights)
-    return EpochResult(weights, known, statistics, seconds)
+    average = total(averages) if averages else None
+    row = weights if average is None else average
+    statistics["nonzero"] = len(row)
+    known = result.names if len(task.parts) == 1 and average is None else _by_id(names, row)
+    return EpochResult(weights, known, statistics, seconds, average)
 
 
 def _by_id(names: set[str], vector: Vector) -> list[str]:

@@ -56,7 +56,7 @@ class ShowVersion(argparse.Action):
     """Looks the details up only when they are asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        print(version_details())
+        print(version_details(), flush=True)
         parser.exit()
 
 
@@ -99,7 +99,10 @@ def _add_log_option(parser: argparse.ArgumentParser, default: Any) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     events.configure(json="--log-json" in given)  # wrong arguments are told of in the wanted form, too
-    args = build_parser().parse_args(given)
+    try:
+        args = build_parser().parse_args(given)
+    except BrokenPipeError:
+        return _reader_left()
     events.configure(json=args.log_json, verb=args.verb)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # unwinds: temporary files and children go
     if not args.log_json:
@@ -128,6 +131,11 @@ def _run(args: argparse.Namespace) -> int:
         events.note(f"itersel {args.verb}: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (`| head`): not a failure. Keep the interpreter from flushing into the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _reader_left()
+    return 0
+
+
+def _reader_left() -> int:
+    """The reader of the output went away (`| head`): not a failure."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter would flush into a closed pipe
     return 0

@@ -247,12 +247,13 @@ void bind_learn(py::module_& module) {
 
   py::class_<LearnOptions>(module, "LearnOptions")
       .def(py::init([](const std::string& rule, double margin, double eta, const std::string& schedule, double lambda,
-                       bool batch, const PairOptions& pairs) {
+                       bool batch, bool average, const PairOptions& pairs) {
              return LearnOptions{
-                 update_rule_of_name(rule), margin, eta, schedule_of_name(schedule), lambda, batch, pairs};
+                 update_rule_of_name(rule), margin, eta, schedule_of_name(schedule), lambda, batch, average, pairs};
            }),
            py::kw_only(), arg("rule") = "perceptron", arg("margin") = 1.0, arg("eta") = 0.0001,
-           arg("schedule") = "constant", arg("l1") = 0.0, arg("batch") = false, arg("pairs") = PairOptions());
+           arg("schedule") = "constant", arg("l1") = 0.0, arg("batch") = false, arg("average") = false,
+           arg("pairs") = PairOptions());
   py::class_<OwningTable>(module, "ListTable")
       .def(py::init<Array<unsigned char>, const Array<std::uint64_t>&, const Array<std::uint64_t>&, std::uint32_t>(),
            arg("data"), arg("offsets"), arg("keys"), arg("features"))
@@ -264,6 +265,7 @@ void bind_learn(py::module_& module) {
       .def("learn", &OwningLearner::learn, arg("offsets"), arg("features"), arg("values"), arg("scores"), arg("metric"),
            arg("sentence") = 0)
       .def_property_readonly("weights", [](const OwningLearner& self) { return array_of(self.weights); })
+      .def_property_readonly("average", [](const OwningLearner& self) { return array_of(self.learner.average()); })
       .def_property_readonly("changed", [](const OwningLearner& self) { return array_of(self.learner.changed()); })
       .def_property_readonly("statistics", &OwningLearner::statistics);
 }

@@ -71,7 +71,9 @@ py::tuple epoch(std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> mod
     result = run_epoch(shard, model, options, sentences, start, [&](const Learner& learner) { reporter(learner); });
     for (const std::uint32_t feature : result.features) (names += shard->lexicon().features[feature]) += '\n';
   }
-  return py::make_tuple(array_of(result.weights.hashes), array_of(result.weights.values), py::bytes(names),
+  py::object average = py::none();
+  if (result.average) average = py::make_tuple(array_of(result.average->hashes), array_of(result.average->values));
+  return py::make_tuple(array_of(result.weights.hashes), array_of(result.weights.values), average, py::bytes(names),
                         statistics_dict(result.statistics, result.weights.hashes.size()), seconds_of(result.seconds));
 }
 

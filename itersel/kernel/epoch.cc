@@ -55,20 +55,21 @@ void spread(const Shard& shard, const HashedWeights& start, std::vector<double>&
   }
 }
 
-void collect(const Shard& shard, const HashedWeights& start, const std::vector<double>& dense, EpochResult& result) {
+HashedWeights collect(const Shard& shard, const HashedWeights& start, const std::vector<double>& dense) {
+  HashedWeights made;
   std::size_t at = 0;
   auto add = [&](std::uint64_t hash, double value) {
     if (value == 0) return;
-    result.weights.hashes.push_back(hash);
-    result.weights.values.push_back(value);
+    made.hashes.push_back(hash);
+    made.values.push_back(value);
   };
   for (const FeatureId& id : shard.feature_ids()) {
     for (; at < start.hashes.size() && start.hashes[at] < id.hash; ++at) add(start.hashes[at], start.values[at]);
     if (at < start.hashes.size() && start.hashes[at] == id.hash) ++at;
-    if (dense[id.feature] != 0) result.features.push_back(id.feature);
     add(id.hash, dense[id.feature]);
   }
   for (; at < start.hashes.size(); ++at) add(start.hashes[at], start.values[at]);
+  return made;
 }
 
 // Marks the features that the model shall not have; one of them with a start weight is a contradiction.
@@ -163,7 +164,15 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const 
     watch.lap(seconds.update);
     if (progress) progress(learner);
   }
-  collect(*shard, start, decoder.weights, result);
+  result.weights = collect(*shard, start, decoder.weights);
+  std::vector<double> average;
+  if (options.learn.average) {
+    average = learner.average();
+    result.average = collect(*shard, start, average);
+  }
+  for (const FeatureId& id : shard->feature_ids())
+    if (decoder.weights[id.feature] != 0 || (result.average && average[id.feature] != 0))
+      result.features.push_back(id.feature);
   result.statistics = learner.statistics();
   return result;
 }

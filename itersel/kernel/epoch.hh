@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,9 @@ struct StageSeconds {
 };
 
 struct EpochResult {
-  HashedWeights weights;                // without zeros
-  std::vector<std::uint32_t> features;  // the shard's features among them, ascending by hash
+  HashedWeights weights;                 // without zeros
+  std::optional<HashedWeights> average;  // over the sentences, likewise; only with learn.average
+  std::vector<std::uint32_t> features;   // the shard's features among them, ascending by hash
   LearnStatistics statistics;
   StageSeconds seconds;
 };

@@ -92,6 +92,10 @@ void Learner::compact(const KBestList& list) {
     stamps_.resize(weights_->size(), 0);
     column_of_.resize(weights_->size());
   }
+  if (options_.average && sums_.size() < weights_->size()) {
+    sums_.resize(weights_->size(), 0);
+    summed_.resize(weights_->size(), 0);
+  }
   columns_.clear();
   for (const Hypothesis& hypothesis : list) {
     for (const FeatureValue& x : hypothesis.features) {
@@ -192,9 +196,26 @@ void Learner::finish(double eta) {
     double w = local_[i];
     if (options_.batch) w += eta * sum_[i];
     if (options_.lambda > 0) w = w > 0 ? std::max(0.0, w - options_.lambda) : std::min(0.0, w + options_.lambda);
+    if (options_.average) {  // the weight so far was that of all lists since its last change
+      const std::uint32_t feature = features_[i];
+      sums_[feature] += (*weights_)[feature] * static_cast<double>(statistics_.lists - summed_[feature]);
+      summed_[feature] = statistics_.lists;
+    }
     (*weights_)[features_[i]] = w;
     changed_.push_back(features_[i]);
   }
+}
+
+std::vector<double> Learner::average() const {
+  if (!options_.average || statistics_.lists == 0) throw InputError("", "there is no average of the weights");
+  std::vector<double> mean(weights_->size());
+  for (std::size_t feature = 0; feature < mean.size(); ++feature) {
+    const std::uint64_t summed = feature < summed_.size() ? summed_[feature] : 0;
+    const double sum = feature < sums_.size() ? sums_[feature] : 0;
+    mean[feature] = (sum + (*weights_)[feature] * static_cast<double>(statistics_.lists - summed)) /
+                    static_cast<double>(statistics_.lists);
+  }
+  return mean;
 }
 
 std::uint64_t Learner::count_nonzero() const {

@@ -35,6 +35,8 @@ struct LearnOptions {
   // Online (the papers): the next pair sees the weights the last one left. Batch (dtrain): all pairs of a list are
   // ranked with the weights it was decoded with, and their x̄ are added up before the one update.
   bool batch = false;
+  // Keep account of the mean of the weights over the lists (Freund & Schapire 1999), for Learner::average.
+  bool average = false;
   PairOptions pairs;
 };
 
@@ -66,6 +68,8 @@ class Learner {
   // The features the last list's updates touched, ascending.
   const std::vector<std::uint32_t>& changed() const { return changed_; }
   std::uint64_t count_nonzero() const;
+  // The mean, over the lists learned from, of the weights after each; needs options.average and at least one list.
+  std::vector<double> average() const;
 
  private:
   // Inside a list, features are numbered 0 … ascending, without those that have the same value in all hypotheses: they
@@ -91,6 +95,9 @@ class Learner {
   std::vector<double>* weights_;
   LearnOptions options_;
   std::uint64_t lists_seen_;
+  // Per feature, for the average: the sum of its weight over the first summed_ lists.
+  std::vector<double> sums_;
+  std::vector<std::uint64_t> summed_;
   LearnStatistics statistics_;
   std::vector<std::uint32_t> changed_;
 

@@ -26,11 +26,12 @@ def pairs_of(values, config, number, sentence_id):
 
 
 def run(shard, start, model, config, number=0):
-    """Named weights in and out, and (pairs, rank errors, margin violations, updates)."""
+    """From named weights to the last ones, their mean over the sentences, and the counts of pairs, rank errors, margin
+    violations and updates."""
     names = shard.feature_names()
     numbers = {name: k for k, name in enumerate(names)}
     w = {numbers[name]: value for name, value in start.items() if name in numbers}
-    counts = [0, 0, 0, 0]
+    counts, sums = [0, 0, 0, 0], {}
     for sentence in order(len(shard), config, number):
         current = Weights({names[k]: value for k, value in w.items()})
         found = ShardDecoder(shard, current, model, config.decoder).kbest(sentence, config.k, unique=config.unique)
@@ -41,5 +42,9 @@ def run(shard, start, model, config, number=0):
         rule = config.learn
         done = learn.learn(w, vectors, chosen, rule.rule, rule.margin, rule.eta, rule.l1, rule.batch)
         counts = [a + b for a, b in zip(counts, (len(chosen), *done), strict=True)]
+        for feature, value in w.items():
+            sums[feature] = sums.get(feature, 0) + value
     carried = {name: value for name, value in start.items() if name not in numbers}
-    return carried | {names[k]: value for k, value in w.items() if value != 0}, counts
+    last = carried | {names[k]: value for k, value in w.items() if value != 0}
+    mean = carried | {names[k]: value / len(shard) for k, value in sums.items() if value != 0}
+    return last, mean, counts

@@ -42,6 +42,7 @@ CONFIGS = {
     ),
     "l1": EpochConfig(metric="smooth_bleu", learn=LearnConfig("perceptron", eta=0.1, l1=0.02), unique=False),
     "pro": EpochConfig(learn=LearnConfig(eta=0.1, pairs=PairConfig(kind="pro", samples=50, keep=7, seed=3))),
+    "average": EpochConfig(learn=LearnConfig("perceptron", eta=0.1, l1=0.02, average=True)),
     "shuffled": EpochConfig(
         shuffle=True, seed=11, learn=LearnConfig("perceptron", eta=0.1), leave_out=("WordPenalty", "Glue")
     ),
@@ -56,15 +57,18 @@ def write_shard(path, sentences=SENTENCES, grammar=GRAMMAR, **options):
     return Shard(path)
 
 
-def named(result, known=()):
-    names = NameTable([*result.names, *known])
-    return dict(zip(names(result.weights.ids), result.weights.values.tolist(), strict=True))
+def named(result, known=(), vector=None):
+    names, vector = NameTable([*result.names, *known]), result.weights if vector is None else vector
+    return dict(zip(names(vector.ids), vector.values.tolist(), strict=True))
 
 
 def compare(shard, start, model, config, number=0):
     result = run_epoch(shard, Vector.of_names(start), model, config, number=number)
-    expected, counts = oracle.run(shard, start, model, config, number)
+    expected, mean, counts = oracle.run(shard, start, model, config, number)
     assert named(result, start) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    if config.learn.average:
+        assert named(result, start, result.average) == pytest.approx(mean, rel=1e-9, abs=1e-12)
+    assert (result.average is None) != config.learn.average
     found = [result.statistics[key] for key in ("pairs", "rank_errors", "margin_violations", "updates")]
     assert found == counts
     return result

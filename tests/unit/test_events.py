@@ -183,3 +183,13 @@ def test_version_tells_how_the_kernel_was_built():
         "sacrebleu",
     ):
         assert word in text
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["train", "--help"], ["completion", "bash"]])
+def test_a_reader_that_left_is_no_failure(arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "itersel", *arguments]
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -36,10 +36,10 @@ def arrays(hypotheses):
 )
 def test_learner_equals_the_oracle(lists, rule, batch, l1, kind, schedule, start):
     pairs = PairConfig(kind=kind)
-    config = LearnConfig(rule=rule, eta=0.1, batch=batch, l1=l1, schedule=schedule, pairs=pairs)
+    config = LearnConfig(rule=rule, eta=0.1, batch=batch, l1=l1, schedule=schedule, average=True, pairs=pairs)
     learner = _kernel.Learner(start, config.options())
     w = dict(enumerate(start))
-    totals = np.zeros(3, dtype=int)
+    totals, history = np.zeros(3, dtype=int), []
     for t, entries in enumerate(lists, 1):
         hypotheses, metric = [vector for vector, _ in entries], [value for _, value in entries]
         before = learner.weights
@@ -48,10 +48,24 @@ def test_learner_equals_the_oracle(lists, rule, batch, l1, kind, schedule, start
         found = make_pairs(metric, pairs).tolist()
         totals += oracle.learn(w, hypotheses, found, rule, 1.0, eta, l1, batch)
         np.testing.assert_allclose(learner.weights, [w[f] for f in range(10)], rtol=0, atol=1e-9)
+        history.append([w[f] for f in range(10)])
+        np.testing.assert_allclose(learner.average, np.mean(history, axis=0), rtol=0, atol=1e-9)
         assert set(np.flatnonzero(before != learner.weights)) <= set(learner.changed.tolist())
     statistics = learner.statistics
     assert totals.tolist() == [statistics[k] for k in ("rank_errors", "margin_violations", "updates")]
     assert statistics["nonzero"] == np.count_nonzero(learner.weights)
+
+
+def test_average_by_hand():
+    # a beats b twice; then {a: 1} beats {a: 1.5, c: 1}, which w = (1, −1) ranks wrongly: x̄ = (−0.5, 0, −1).
+    config = LearnConfig("perceptron", eta=1, average=True, pairs=PairConfig(kind="all"))
+    learner = _kernel.Learner([], config.options())
+    with pytest.raises(InputError, match="no average"):
+        _ = learner.average
+    for worse in ({1: 1.0}, {1: 1.0}, {0: 1.5, 2: 1.0}):
+        learner.learn(*arrays([{0: 1.0}, worse]), np.zeros(2), [1.0, 0.0])
+    assert learner.weights.tolist() == [0.5, -1, -1]
+    np.testing.assert_allclose(learner.average, [(1 + 1 + 0.5) / 3, -1, -1 / 3], rtol=1e-15)
 
 
 def test_two_pairs_by_hand():

@@ -185,6 +185,32 @@ def test_each_fold_is_decoded_with_its_model(data, tmp_path):
     assert Vector.read(tmp_path / "other" / "weights.vec").values.tolist() != found.values.tolist()
 
 
+@pytest.mark.parametrize("own_weights", [False, True])
+def test_averages_go_over_all_parts(files, own_weights):
+    """Parts are learned from one after the other; their mean is that of one part with all sentences in that order."""
+    config = EpochConfig(learn=LearnConfig(eta=0.1, average=True))
+    shard, start = files[0], Vector.of_names({"LanguageModel": 0.5, "elsewhere": 2.0})
+    numbers = tuple(range(len(shard)))
+    rows, states = [], [None, None]
+    for epoch in range(2):
+        for k, cuts in enumerate(([numbers], [numbers[:3], numbers[3:4], numbers[4:]])):
+            parts = tuple(Part(shard.path, shard.checksum, one) for one in cuts)
+            task = MapTask(0, parts, len(shard))
+            found = run_map_task(task, start, states[k], LanguageModels(), config, epoch=epoch, own_weights=own_weights)
+            states[k] = found.state
+            rows.append(dict(zip(found.row.ids.tolist(), found.row.values.tolist(), strict=True)))
+        assert rows[-1] == pytest.approx(rows[-2], rel=1e-12)
+        assert found.names == [name for name in found.names if feature_ids([name])[0] in rows[-1]]
+    last = run_epoch(shard, start, None, config)
+    assert rows[0] == dict(zip(last.average.ids.tolist(), last.average.values.tolist(), strict=True))
+    assert rows[0] != dict(zip(last.weights.ids.tolist(), last.weights.values.tolist(), strict=True))
+    if own_weights:  # the next epoch goes on from the last weights, not from the mean
+        again = run_epoch(shard, last.weights, None, config, number=1)
+        both = (rows[0], dict(zip(again.average.ids.tolist(), again.average.values.tolist(), strict=True)))
+        mean = {name: sum(one.get(name, 0) for one in both) / 2 for name in both[0].keys() | both[1].keys()}
+        assert rows[2] == pytest.approx(mean, rel=1e-12)
+
+
 def test_equal_models_of_folds_are_one_model(data, tmp_path):
     """Where a shard's sentences are of one fold, or the order is the folds', models of equal content change nothing."""
     writer = ShardWriter(groups=("id",))
