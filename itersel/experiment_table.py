@@ -1,4 +1,4 @@
-"""The table of an experiment in the form of ACL 2012, tables 2 and 3, and everything behind it as JSON.
+"""The table of an experiment in the form of ACL 2012, tables 2 and 3.
 
 A raised number at a test score names an algorithm whose best cell (by devtest) with the same features differs
 significantly, in either direction; given weights, number 0, are compared with cells of all features. The best score of
@@ -9,16 +9,13 @@ significantly. @n is the epoch that devtest chose.
 from __future__ import annotations
 
 import html
-import subprocess
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
 from itersel.evaluate import Evaluation
 from itersel.experiment import CellResult, Outcome
 from itersel.experiment_config import GIVEN
+from itersel.experiment_results import effort, sentence
 from itersel.tables import markdown_table, text_table
-from itersel.version import __version__
 
 LEFT = (1, 2, 3)
 
@@ -127,60 +124,13 @@ LEGEND = (
 )
 
 
-def legend(outcome: Outcome) -> str:
-    one = outcome.config.significance
-    return LEGEND.format(devtest=outcome.config.devtest, level=one.level, trials=one.trials)
-
-
-def document(outcome: Outcome, facts: dict[str, Any]) -> dict[str, Any]:
-    """All results as JSON: configuration, seeds, versions, cells, scores, p of every pair; `facts` come on top."""
-    config = outcome.config
-    return {
-        "experiment": config.name,
-        **facts,
-        "itersel": __version__,
-        "commit": commit(),
-        "configuration": config.document,
-        "seeds": {"build": config.build.seed, "significance": config.significance.seed},
-        "cells": [asdict(cell) for cell in outcome.results],
-        "unfinished": [
-            cell.name for cell in config.cells if cell.name not in {result.name for result in outcome.results}
-        ],
-        "tests": {name: _evaluation(one) for name, one in outcome.evaluations.items()},
-    }
-
-
-def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
-    return {
-        "sentences": evaluation.sentences,
-        "signatures": evaluation.signatures,
-        "scores": {
-            name: {
-                "bleu": evaluation.score(name).mean,
-                "bleu_interval": list(evaluation.score(name).interval),
-                "chrf": evaluation.score(name, "chrf").mean,
-                "length_ratio": evaluation.length_ratios[name],
-            }
-            for name in evaluation.systems
-        },
-        "differences": [
-            {"first": one.first, "second": one.second, one.metric: one.difference, "p": one.randomization.p}
-            for one in evaluation.comparisons
-        ],
-    }
-
-
-def commit() -> str | None:
-    """The commit of the source tree this runs from, with `+` if files differ from it; None outside of one."""
-    folder = Path(__file__).resolve().parent
-
-    def git(*arguments: str) -> str:
-        command = ["git", *arguments]  # all of them written here
-        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
-        return run.stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", str(folder))
-        return git("rev-parse", "HEAD") + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
+def legend(outcome: Outcome) -> list[str]:
+    """What the table's signs mean; what it took, and whether cells are missing."""
+    config, cells = outcome.config, len(outcome.results)
+    one = config.significance
+    missing = len(config.cells) - cells
+    note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
+    return [
+        LEGEND.format(devtest=config.devtest, level=one.level, trials=one.trials),
+        sentence(effort(outcome), cells) + note,
+    ]

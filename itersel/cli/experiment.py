@@ -2,14 +2,14 @@
 
 The configuration (conf/experiments/*.yaml) names a build, the sets, and a grid of algorithms, tuning sets, feature
 groups and settings. The same command again does only what is missing: stages, shards, epochs and cells are skipped by
-content. Table (Markdown, HTML) and results (JSON: configuration, seeds, commit, every p) go to the output folder.
+content. Table (Markdown, HTML) and results (JSON: configuration, seeds, commits, what it took, every p) go to the
+output folder.
 """
 
 from __future__ import annotations
 
 import argparse
 import html
-import time
 from pathlib import Path
 
 import itersel.experiment as runner
@@ -17,10 +17,12 @@ from itersel import events
 from itersel.errors import ConfigError
 from itersel.experiment import Outcome
 from itersel.experiment_config import ExperimentConfig, load_experiment
-from itersel.experiment_table import document, legend, table
+from itersel.experiment_results import document
+from itersel.experiment_table import legend, table
 from itersel.files import atomic_write
 from itersel.report import write_report
 from itersel.run_directory import write_json
+from itersel.version import commit
 
 SUMMARY = "train and test a grid of algorithms, sets and features; print the table"
 EXAMPLE = """\
@@ -45,37 +47,32 @@ def run(args: argparse.Namespace) -> None:
         raise ConfigError(f"--jobs is {args.jobs}", hint="Give the number of processes, at least 1.")
     config = load_experiment(args.configuration, args.set)
     output = Path(args.output) if args.output else Path("benchmarks/results") / config.name
-    begun, stages = time.monotonic(), []
+    commit()  # looked up before the long work, in which the source tree may move on
     if not args.table:
-        stages = runner.build_data(config, args.jobs)
+        runner.build_data(config, args.jobs)
         for result in runner.run_cells(runner.plan_cells(config, only=args.only), args.jobs):
             chosen = "" if result.chosen is None else f" after epoch {result.chosen}"
             events.note(f"{result.name}: {config.devtest} BLEU {result.devtest_bleu:.2f}{chosen}")
     outcome = runner.evaluate_cells(config, runner.plan_cells(config), args.jobs)
     if not outcome.results:
         raise ConfigError("no cell is finished yet", hint="Run without --table.")
-    facts = {
-        "wall_seconds": round(time.monotonic() - begun, 1),
-        "jobs": args.jobs,
-        "stages": [{"name": one.name, "seconds": round(one.seconds, 1), "skipped": one.skipped} for one in stages],
-    }
-    write_results(output, config, outcome, facts)
+    write_results(output, config, outcome)
     print(table(outcome))
-    print(f"\n{legend(outcome)}\nresults: {output}")
+    print("", *legend(outcome), f"results: {output}", sep="\n")
 
 
-def write_results(output: Path, config: ExperimentConfig, outcome: Outcome, facts: dict[str, object]) -> None:
+def write_results(output: Path, config: ExperimentConfig, outcome: Outcome) -> None:
     """results.json, table.md, table.html, and the trainings' report-TEST.html for each test set."""
-    write_json(output / "results.json", document(outcome, facts))
-    missing = len(config.cells) - len(outcome.results)
-    note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
-    markdown = f"# Experiment {config.name}\n\n{table(outcome, 'markdown')}\n\n{legend(outcome)}{note}\n"
+    write_json(output / "results.json", document(outcome))
+    notes = legend(outcome)
+    markdown = "\n\n".join([f"# Experiment {config.name}", table(outcome, "markdown"), *notes]) + "\n"
     page = (
         f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>Experiment {html.escape(config.name)}</title>\n"
         "<style>body{font:15px sans-serif;margin:2em}table{border-collapse:collapse}"
         "td,th{padding:.2em .7em;border-bottom:1px solid #ccc;text-align:right}</style>\n"
         f"<h1>Experiment {html.escape(config.name)}</h1>\n{table(outcome, 'html')}\n"
-        f"<p>{html.escape(legend(outcome) + note)}</p></html>\n"
+        + "".join(f"<p>{html.escape(note)}</p>\n" for note in notes)
+        + "</html>\n"
     )
     for name, text in (("table.md", markdown), ("table.html", page)):
         with atomic_write(output / name) as stream:
