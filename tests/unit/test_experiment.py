@@ -18,7 +18,7 @@ from itersel.evaluate import Comparison, Evaluation, SystemScore
 from itersel.experiment import CellResult, Outcome, evaluate_cells, finished, plan_cells, run_cells
 from itersel.experiment_config import ExperimentConfig, Significance, load_experiment
 from itersel.experiment_results import Effort, effort, sentence
-from itersel.experiment_table import mark, table
+from itersel.experiment_table import mark, paper_table
 from itersel.features import Weights, parse_groups
 from itersel.shard import Shard, ShardWriter
 from itersel.significance import Bootstrap, Randomization
@@ -282,7 +282,10 @@ def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
     assert sum("bleu" in one for one in results["tests"]["test"]["differences"]) == 10  # pairs of five cells
     assert results["configuration"]["train"]["epochs"] == 2
     assert (output / "table.md").read_text().count("\n| ") == 2 + len(NAMES)
-    assert (output / "table.html").read_text().count("<tr>") == 1 + len(NAMES)
+    page = (output / "report-test.html").read_text()
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert [row["name"] for row in data["experiment"]["rows"]] == NAMES
+    assert {run["name"] for run in data["runs"]} == set(NAMES[1:])
     assert str(folder) not in (output / "results.json").read_text()
     kept = [json.loads(path.read_text()) for path in (folder / "work" / "stages").glob("*.json")]
     assert {one["name"]: one["seconds"] for one in results["stages"]} == {one["stage"]: one["seconds"] for one in kept}
@@ -396,7 +399,7 @@ def test_marks_follow_the_papers_caption(folder):
     assert {name: one.raised for name, one in marks.items()} == {"g": (4,), "a": (), "b": (4,), "c": (0, 1), "d": ()}
     assert [name for name, one in marks.items() if one.best] == ["b"]
     assert [name for name, one in marks.items() if one.dagger] == ["a"]
-    lines = table(made, "markdown").splitlines()
+    lines = paper_table(made).markdown().splitlines()
     assert [line.split(" | ")[5] for line in lines[2:]] == [
         "30.00<sup>4</sup>",
         "31.00†",
@@ -404,3 +407,6 @@ def test_marks_follow_the_papers_caption(folder):
         "34.00<sup>01</sup>",
         "36.00",
     ]
+    header, *rows = paper_table(made).text().splitlines()
+    assert header.split()[-6:] == ["test", "BLEU", "chrF", "length", "CPU", "s"]
+    assert [row.split()[6] for row in rows] == ["30.00^4", "31.00†", "*33.00^4", "34.00^01", "36.00"]
