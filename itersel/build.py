@@ -25,7 +25,7 @@ from itersel.lm import Fold, Settings, estimate, write_arpa
 from itersel.outputs import atomic_group, exclusive
 from itersel.progress import Progress, track
 from itersel.shard_folder import MANIFEST, check_folder, describe_inputs, read_manifest, write_shards
-from itersel.stages import Stage, StageResult, run_stage
+from itersel.stages import Stage, StageResult, recorded, run_stage
 from itersel.text import Bitext, Cleaning, Limits, Pair, Summary, clean_side, prepare, words
 
 
@@ -34,6 +34,11 @@ def build(config: BuildConfig) -> Iterator[StageResult]:
     with exclusive(config.work):
         for stage in stages(config):
             yield run_stage(stage, config.work)
+
+
+def built(config: BuildConfig) -> list[StageResult]:
+    """What the complete stages say of themselves; nothing is run or checked."""
+    return [found for stage in stages(config) if (found := recorded(stage, config.work)) is not None]
 
 
 def stages(config: BuildConfig) -> Iterator[Stage]:

@@ -32,6 +32,7 @@ from itersel.run_directory import RunDirectory
 from itersel.shard import Shard
 from itersel.sources import Source, open_source
 from itersel.train_config import TrainConfig, expand, fold_model_paths, identity
+from itersel.usage import Stopwatch
 from itersel.vectors import Vector
 from itersel.version import __version__, build_id
 
@@ -55,6 +56,7 @@ class Driver:
 
     def __init__(self, config: TrainConfig, directory: RunDirectory, warn: Callable[[str], None]):
         self.config, self.directory, self.warn = config, directory, warn
+        self.watch = Stopwatch()
         self.plan = plan_of_name(config.algorithm)
         self.selection = self.plan.selection(config.selection)
         self.files = [_open(path) for path in expand(config.shards, "shards")]
@@ -120,7 +122,8 @@ class Driver:
             facts, files, warnings = facts | scores, files + more, warnings + found
         for warning in warnings:
             self.warn(f"epoch {epoch + 1}: {warning}")
-        whole = {"epoch": epoch + 1, "shard": None} | facts | total | {"warnings": warnings}
+        made = asdict(self.watch.lap(self.config.run.processes))
+        whole = {"epoch": epoch + 1, "shard": None} | facts | total | {"warnings": warnings, "made": made}
         self.directory.write_statistics([*lines, whole])
         self.directory.finish_epoch(files, facts | {"warnings": warnings})
 

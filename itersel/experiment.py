@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import json
 import os
-import resource
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel import events
-from itersel.build import build, fold_model_paths, language_model_path, shards_path
+from itersel.build import build, built, fold_model_paths, language_model_path, shards_path
 from itersel.build_config import TRAIN
 from itersel.devtest import score, translate_shards
 from itersel.drive import train
@@ -36,9 +35,10 @@ from itersel.run_directory import read_json, write_json
 from itersel.shard import Shard
 from itersel.stages import StageResult
 from itersel.train_config import RunConfig, TrainConfig, expand, file_checksum, identity
+from itersel.usage import Stopwatch, Usage, total
 from itersel.workers import ordered_map
 
-FORMAT = 1
+FORMAT = 2
 METRICS = ("bleu", "chrf")
 
 
@@ -86,8 +86,16 @@ class CellResult:
     epochs: list[dict[str, Any]]
     cpu_seconds: float
     """Processor time of the training's decoding and learning, over all epochs and shards."""
-    peak_megabytes: int
-    """Of the largest process that worked on the cell when it was finished; mapped shards and the model count."""
+    wall_seconds: float | None
+    """Of its epochs, each when it was made, and of translating the test sets; None if an epoch did not record it."""
+    peak_megabytes: int | None
+    """The largest that any of these recorded (itersel.usage)."""
+    jobs: int | None
+    """Processes that worked on it."""
+    side_by_side: int
+    """Cells that were worked on at a time when it was finished."""
+    commit: str
+    """Of the code that trained it, and translated the test sets; several if it was done in several goes."""
     tests: dict[str, list[str]]
     """Checksums of what the translations depend on besides the weights: the language model and the shards."""
 
@@ -101,6 +109,8 @@ class Outcome:
     evaluations: dict[str, Evaluation]
     runs: tuple[Path, ...] = ()
     """Directories of their trainings."""
+    stages: tuple[StageResult, ...] = ()
+    """Of the build, as they were made."""
 
 
 def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
@@ -172,21 +182,24 @@ def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
         plan.folder.mkdir(parents=True, exist_ok=True)
         # What several cells say at a time would be a muddle: each has a log.
         with open(plan.folder / "log.txt", "a", buffering=1) as log, contextlib.redirect_stderr(log):
-            return run_cell(plan)
+            return run_cell(plan, side_by_side=together)
 
+    together = min(jobs, len(waiting))
     done = {plan.folder: result for plan in plans if (result := finished(plan)) is not None}
-    results = ordered_map(work, waiting, min(jobs, len(waiting)), describe=lambda plan: plan.cell.name)
+    results = ordered_map(work, waiting, together, describe=lambda plan: plan.cell.name)
     with contextlib.closing(results), Progress("cells", len(plans), unit="cells") as progress:
         for plan in plans:
             yield done[plan.folder] if plan.folder in done else next(results)
             progress.advance(note=plan.cell.name)
 
 
-def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
+def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult:
     """Train, or take up the training; then translate the test sets with the chosen epoch's weights."""
     training = replace(plan.training, run=RunConfig(jobs=jobs))
     given = plan.cell.algorithm == GIVEN
     weights_file = (plan.cell.weights or "") if given else train(training, plan.run, warn=events.warn)
+    trained = [] if given else _whole_epochs(plan.run)
+    watch = Stopwatch()  # from here on: the epochs have recorded what they took
     weights, model = Weights.read(weights_file), LanguageModel(plan.model)
     if given:
         shards = [Shard(path) for path in training.devtest]
@@ -204,6 +217,7 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
         lines = translate_shards([Shard(path) for path in paths], weights, model, training.epoch.decoder, jobs)
         with atomic_write(plan.translations(name)) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
+    used = total([*(Usage.of(line.get("made", {})) for line in trained), watch.lap(jobs)])
     result = CellResult(
         name=plan.cell.name,
         algorithm=plan.cell.algorithm,
@@ -216,8 +230,12 @@ def run_cell(plan: CellPlan, jobs: int = 1) -> CellResult:
         devtest_bleu=bleu,
         devtest_length_ratio=ratio,
         epochs=epochs,
-        cpu_seconds=0.0 if given else _training_seconds(plan.run),
-        peak_megabytes=_peak_megabytes(),
+        cpu_seconds=sum(sum(line["seconds"].values()) for line in trained),
+        wall_seconds=used.wall_seconds,
+        peak_megabytes=used.peak_megabytes,
+        jobs=used.jobs,
+        side_by_side=side_by_side,
+        commit=used.commit,
         tests=_checksums(plan),
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
@@ -252,7 +270,7 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
         )
         evaluations[name] = score_systems(systems, references, options)
     runs = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
-    return Outcome(config, tuple(result for _, result in done), evaluations, runs)
+    return Outcome(config, tuple(result for _, result in done), evaluations, runs, tuple(built(config.build)))
 
 
 def _checksums(plan: CellPlan) -> dict[str, list[str]]:
@@ -260,11 +278,7 @@ def _checksums(plan: CellPlan) -> dict[str, list[str]]:
     return {name: [model, *(f"{Shard(path).checksum:016x}" for path in paths)] for name, paths in plan.tests.items()}
 
 
-def _peak_megabytes() -> int:
-    """On Linux, where ru_maxrss is in kilobytes."""
-    return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
-
-
-def _training_seconds(folder: Path) -> float:
+def _whole_epochs(folder: Path) -> list[dict[str, Any]]:
+    """The run's lines of statistics about all shards of an epoch."""
     lines = map(json.loads, (folder / "statistics.jsonl").read_text().splitlines())
-    return sum(sum(line["seconds"].values()) for line in lines if line["shard"] is None)
+    return [line for line in lines if line["shard"] is None]

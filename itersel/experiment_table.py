@@ -1,4 +1,4 @@
-"""The table of an experiment in the form of ACL 2012, tables 2 and 3, and everything behind it as JSON.
+"""The table of an experiment in the form of ACL 2012, tables 2 and 3.
 
 A raised number at a test score names an algorithm whose best cell (by devtest) with the same features differs
 significantly, in either direction; given weights, number 0, are compared with cells of all features. The best score of
@@ -8,28 +8,13 @@ significantly. @n is the epoch that devtest chose.
 
 from __future__ import annotations
 
-import html
-import subprocess
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 from itersel.evaluate import Evaluation
-from itersel.experiment import CellResult, Outcome
+from itersel.experiment import METRICS, CellResult, Outcome
 from itersel.experiment_config import GIVEN
-from itersel.tables import markdown_table, text_table
-from itersel.version import __version__
-
-LEFT = (1, 2, 3)
-
-
-@dataclass(frozen=True)
-class Marks:
-    """At one test score: algorithms it differs from, whether it is its algorithm's best, or below that."""
-
-    raised: tuple[int, ...] = ()
-    best: bool = False
-    dagger: bool = False
+from itersel.experiment_results import effort, sentence
+from itersel.paper_table import Column, Entry, Marks, PaperTable, Row
 
 
 def mark(outcome: Outcome, test: str) -> dict[str, Marks]:
@@ -62,61 +47,43 @@ def _comparable(one: CellResult, other: CellResult) -> bool:
     return one.features == other.features or GIVEN in (one.algorithm, other.algorithm)
 
 
-def table(outcome: Outcome, form: str = "text") -> str:
-    """The table as `text`, `markdown` or `html`."""
-    varied = any(cell.varied for cell in outcome.results)
-    header = ["alg.", "tuning set", "features", "settings", "#features", f"{outcome.config.devtest} BLEU"]
-    for test in outcome.config.tests:
-        header += [f"{test} BLEU", "chrF", "length"]
-    rows = [[*header, "CPU s"]]
+def paper_table(outcome: Outcome) -> PaperTable:
+    """All finished cells, in the grid's order; a column of settings only where cells vary in some."""
+    config, varied = outcome.config, any(cell.varied for cell in outcome.results)
+    settings = [Column("settings", left=True)] if varied else []
+    columns = [
+        *(Column("alg."), Column("tuning set", left=True), Column("features", left=True), *settings),
+        *(Column("#features"), Column(f"{config.devtest} BLEU")),
+        *(Column(label, test) for test in outcome.evaluations for label in ("BLEU", "chrF", "length")),
+        Column("CPU s"),
+    ]
     marks = {test: mark(outcome, test) for test in outcome.evaluations}
+    rows = []
     for cell in outcome.results:
-        settings = ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items())
-        chosen = "" if cell.chosen is None else f" @{cell.chosen}"
-        row = [
-            str(cell.number),
-            cell.tuning or GIVEN,
-            cell.features.replace(",", "+"),
-            settings,
-            f"{cell.weights:,}",
-            f"{cell.devtest_bleu:.2f}{chosen}",
-        ]
+        entries = [Entry(str(cell.number), cell.number), _words(cell.tuning or GIVEN)]
+        entries.append(_words(cell.features.replace(",", "+")))
+        if varied:
+            values = (f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items())
+            entries.append(_words(", ".join(values)))
+        entries.append(Entry(f"{cell.weights:,}", cell.weights))
+        chosen = "" if cell.chosen is None else f"@{cell.chosen}"
+        entries.append(Entry(f"{cell.devtest_bleu:.2f}", cell.devtest_bleu, chosen))
         for test, evaluation in outcome.evaluations.items():
-            row += _scores(cell, evaluation, marks[test][cell.name], form)
-        rows.append([*row, f"{cell.cpu_seconds:,.1f}" if cell.cpu_seconds < 10 else f"{cell.cpu_seconds:,.0f}"])
-    if not varied:
-        rows = [row[:3] + row[4:] for row in rows]
-    left = LEFT if varied else LEFT[:2]
-    if form == "html":
-        return _html_table(rows)
-    return markdown_table(rows, left) if form == "markdown" else text_table(rows, left)
+            entries += _scores(cell, evaluation, marks[test][cell.name])
+        seconds = cell.cpu_seconds
+        entries.append(Entry(f"{seconds:,.1f}" if seconds < 10 else f"{seconds:,.0f}", seconds))
+        rows.append(Row(cell.name, tuple(entries)))
+    return PaperTable(tuple(columns), tuple(rows), legend(outcome))
 
 
-def _scores(cell: CellResult, evaluation: Evaluation, marks: Marks, form: str) -> list[str]:
-    bleu = f"{evaluation.score(cell.name).mean:.2f}"
-    raised = "".join(map(str, marks.raised))
-    if form == "text":
-        bleu = ("*" if marks.best else "") + bleu + ("†" if marks.dagger else "") + (f"^{raised}" if raised else "")
-    else:
-        strong = {"markdown": f"**{bleu}**", "html": f"<b>{bleu}</b>"}[form]
-        bleu = strong if marks.best else bleu
-        bleu += ("†" if marks.dagger else "") + (f"<sup>{raised}</sup>" if raised else "")
-    return [bleu, f"{evaluation.score(cell.name, 'chrf').mean:.2f}", f"{evaluation.length_ratios[cell.name]:.3f}"]
+def _words(text: str) -> Entry:
+    return Entry(text, text)
 
 
-def _html_table(rows: list[list[str]]) -> str:
-    """Cells are escaped, but for the marks made here."""
-    allowed = {html.escape(tag): tag for tag in ("<b>", "</b>", "<sup>", "</sup>")}
-
-    def cell(text: str) -> str:
-        shown = html.escape(text)
-        for escaped, tag in allowed.items():
-            shown = shown.replace(escaped, tag)
-        return shown
-
-    lines = ["<table>", "<tr>" + "".join(f"<th>{cell(text)}</th>" for text in rows[0]) + "</tr>"]
-    lines += ["<tr>" + "".join(f"<td>{cell(text)}</td>" for text in row) + "</tr>" for row in rows[1:]]
-    return "\n".join([*lines, "</table>"])
+def _scores(cell: CellResult, evaluation: Evaluation, marks: Marks) -> list[Entry]:
+    bleu, chrf = (evaluation.score(cell.name, metric).mean for metric in METRICS)
+    length = evaluation.length_ratios[cell.name]
+    return [Entry(f"{bleu:.2f}", bleu, marks=marks), Entry(f"{chrf:.2f}", chrf), Entry(f"{length:.3f}", length)]
 
 
 LEGEND = (
@@ -127,60 +94,13 @@ LEGEND = (
 )
 
 
-def legend(outcome: Outcome) -> str:
-    one = outcome.config.significance
-    return LEGEND.format(devtest=outcome.config.devtest, level=one.level, trials=one.trials)
-
-
-def document(outcome: Outcome, facts: dict[str, Any]) -> dict[str, Any]:
-    """All results as JSON: configuration, seeds, versions, cells, scores, p of every pair; `facts` come on top."""
-    config = outcome.config
-    return {
-        "experiment": config.name,
-        **facts,
-        "itersel": __version__,
-        "commit": commit(),
-        "configuration": config.document,
-        "seeds": {"build": config.build.seed, "significance": config.significance.seed},
-        "cells": [asdict(cell) for cell in outcome.results],
-        "unfinished": [
-            cell.name for cell in config.cells if cell.name not in {result.name for result in outcome.results}
-        ],
-        "tests": {name: _evaluation(one) for name, one in outcome.evaluations.items()},
-    }
-
-
-def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
-    return {
-        "sentences": evaluation.sentences,
-        "signatures": evaluation.signatures,
-        "scores": {
-            name: {
-                "bleu": evaluation.score(name).mean,
-                "bleu_interval": list(evaluation.score(name).interval),
-                "chrf": evaluation.score(name, "chrf").mean,
-                "length_ratio": evaluation.length_ratios[name],
-            }
-            for name in evaluation.systems
-        },
-        "differences": [
-            {"first": one.first, "second": one.second, one.metric: one.difference, "p": one.randomization.p}
-            for one in evaluation.comparisons
-        ],
-    }
-
-
-def commit() -> str | None:
-    """The commit of the source tree this runs from, with `+` if files differ from it; None outside of one."""
-    folder = Path(__file__).resolve().parent
-
-    def git(*arguments: str) -> str:
-        command = ["git", *arguments]  # all of them written here
-        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
-        return run.stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", str(folder))
-        return git("rev-parse", "HEAD") + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
+def legend(outcome: Outcome) -> tuple[str, ...]:
+    """What the table's signs mean; what it took, and whether cells are missing."""
+    config, cells = outcome.config, len(outcome.results)
+    one = config.significance
+    missing = len(config.cells) - cells
+    note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
+    return (
+        LEGEND.format(devtest=config.devtest, level=one.level, trials=one.trials),
+        sentence(effort(outcome), cells) + note,
+    )

@@ -2,7 +2,7 @@
 
 run.json                     configuration, identity and versions
 manifest.json                finished epochs with checksums, scores and the chosen one
-statistics.jsonl             one line a shard and epoch, and one an epoch
+statistics.jsonl             one line a shard and epoch, and one an epoch, which also says what it took (`made`)
 weights.vec, weights.txt.gz  the chosen epoch's
 epoch-001/weights.vec        the model after the epoch; weights.txt.gz: the same as `name value` lines
 epoch-001/norms.vec          its columns' ranking keys and means (itersel.mix.Columns)

@@ -19,6 +19,7 @@ from typing import Any
 from itersel import events
 from itersel.errors import InputError
 from itersel.files import atomic_write
+from itersel.usage import peak_megabytes
 
 FORMAT = 1
 FOLDER = "stages"
@@ -48,7 +49,12 @@ class StageResult:
     what: str
     bytes: int
     seconds: float
+    """Of this time: to make it, or to see that it holds."""
     skipped: bool
+    made_seconds: float
+    """What it took when it was made; if that was interrupted, what was left to do."""
+    peak_megabytes: int | None
+    """Of the largest process so far when it was made (itersel.usage); None if that was not recorded."""
 
 
 def run_stage(stage: Stage, work: Path) -> StageResult:
@@ -59,14 +65,14 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
     key = _key(stage, inputs)
     record = _read(path)
     if record is not None and record.get("key") == key and _holds(stage, record, work):
-        return StageResult(stage.name, record["what"], record["bytes"], time.monotonic() - begun, skipped=True)
+        return _skipped(record, time.monotonic() - begun)
     path.unlink(missing_ok=True)
     for output in [path, *stage.outputs]:
         for torn in output.parent.glob(f".{output.name}.*"):  # left by a run that was killed
             torn.unlink(missing_ok=True)
     what = stage.make()
     size = sum(output.stat().st_size for output in stage.outputs) + (stage.bytes_of() if stage.bytes_of else 0)
-    seconds = time.monotonic() - begun
+    seconds, peak = round(time.monotonic() - begun, 3), peak_megabytes()
     document = {
         "format": FORMAT,
         "stage": stage.name,
@@ -76,11 +82,23 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
         "outputs": {os.path.relpath(output, work): file_hash(output) for output in stage.outputs},
         "what": what,
         "bytes": size,
-        "seconds": round(seconds, 3),
+        "seconds": seconds,
+        "peak_megabytes": peak,
     }
     with atomic_write(path) as stream:
         stream.write((json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
-    return StageResult(stage.name, what, size, seconds, skipped=False)
+    return StageResult(stage.name, what, size, seconds, False, seconds, peak)
+
+
+def recorded(stage: Stage, work: Path) -> StageResult | None:
+    """What the record says of the stage, without a look at inputs or outputs; None if it is not complete."""
+    record = _read(work / FOLDER / f"{stage.name}.json")
+    return None if record is None else _skipped(record, 0.0)
+
+
+def _skipped(record: Mapping[str, Any], seconds: float) -> StageResult:
+    name, what, size, made = (record[key] for key in ("stage", "what", "bytes", "seconds"))
+    return StageResult(name, what, size, seconds, True, made, record.get("peak_megabytes"))
 
 
 def file_hash(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import subprocess
 from pathlib import Path
 
 __version__ = "0.1.0"
@@ -24,6 +25,28 @@ def build_id() -> str:
         content = path.read_bytes()
         made.update(f"\n{path.relative_to(folder).as_posix()} {len(content)}\n".encode() + content)
     return made.hexdigest()[:16]
+
+
+@functools.cache
+def commit() -> str | None:
+    """The commit of the source tree this runs from, with `+` if files differ from it; None outside of one.
+
+    Looked up once: what a process has loaded stays, whatever becomes of the tree.
+    """
+    file = Path(__file__).resolve()
+    folder = file.parent
+
+    def git(*arguments: str) -> str:
+        command = ["git", *arguments]  # all of them written here
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
+        return run.stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "--", str(file))  # or an installed package would get a stranger's commit
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", str(folder))
+        return git("rev-parse", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def describe_build() -> str:

@@ -9,6 +9,7 @@ from itersel.drive import train
 from itersel.epoch import EpochConfig
 from itersel.learn import LearnConfig
 from itersel.mix import Selection
+from itersel.paper_table import Column, Entry, Marks, PaperTable, Row
 from itersel.shard import ShardWriter
 from itersel.train_config import TrainConfig
 
@@ -66,3 +67,27 @@ def make_runs(folder: Path) -> dict[str, Path]:
         made[name] = folder / name
     (folder / "begun" / "statistics.jsonl").unlink()
     return made
+
+
+def large_experiment() -> PaperTable:
+    """Three test sets, thirty cells with long settings; the first three are runs, one is called by harmful words."""
+    draw, tests = random.Random(7), ("test_2016_flickr", "test_2017_mscoco", HOSTILE[1])
+    words = [Column(label, left=True) for label in ("tuning set", "features", "settings")]
+    columns = [Column("alg."), *words, Column("#features"), Column("devtest BLEU")]
+    columns += [Column(label, test) for test in tests for label in ("BLEU", "chrF", "length")] + [Column("CPU s")]
+    rows = []
+    for k in range(30):
+        number, settings = k % 5, "" if k % 3 else f"top {10**k:.0e}, pairs multipartite, eta 0.0001"
+        entries = [Entry(str(number), number)]
+        entries += [Entry(text, text) for text in (f"train:{k}" if k else "given", "id+ng+shape", settings)]
+        entries.append(Entry(f"{7**k % 10**6:,}", 7**k % 10**6))
+        entries.append(Entry(f"{30 + k / 10:.2f}", 30 + k / 10, f"@{k}" if k else ""))
+        for _ in tests:
+            raised = tuple(sorted(draw.sample(range(5), draw.randrange(5))))
+            marks = Marks(raised, best=k % 7 == 1, dagger=k % 7 == 2)
+            bleu, chrf, length = (draw.uniform(20, 60) for _ in range(3))
+            entries += [Entry(f"{bleu:.2f}", bleu, marks=marks), Entry(f"{chrf:.2f}", chrf), Entry("0.993", length)]
+        entries.append(Entry(f"{k * 1000:,}", k * 1000))
+        name = ("sgd", "mix", "select", HOSTILE[0])[k] if k < 4 else f"iter_sel_sgd-train.{k}-id+ng+shape-{settings}"
+        rows.append(Row(name, tuple(entries)))
+    return PaperTable(tuple(columns), tuple(rows), (f"What {HOSTILE[0]} means.", "Build 21.3 min, cells 95.0 min."))

@@ -2,14 +2,13 @@
 
 The configuration (conf/experiments/*.yaml) names a build, the sets, and a grid of algorithms, tuning sets, feature
 groups and settings. The same command again does only what is missing: stages, shards, epochs and cells are skipped by
-content. Table (Markdown, HTML) and results (JSON: configuration, seeds, commit, every p) go to the output folder.
+content. Table (Markdown), results (JSON: configuration, seeds, commits, what it took, every p) and a report for each
+test set (HTML) go to the output folder.
 """
 
 from __future__ import annotations
 
 import argparse
-import html
-import time
 from pathlib import Path
 
 import itersel.experiment as runner
@@ -17,10 +16,13 @@ from itersel import events
 from itersel.errors import ConfigError
 from itersel.experiment import Outcome
 from itersel.experiment_config import ExperimentConfig, load_experiment
-from itersel.experiment_table import document, legend, table
+from itersel.experiment_results import document
+from itersel.experiment_table import paper_table
 from itersel.files import atomic_write
+from itersel.paper_table import PaperTable
 from itersel.report import write_report
 from itersel.run_directory import write_json
+from itersel.version import commit
 
 SUMMARY = "train and test a grid of algorithms, sets and features; print the table"
 EXAMPLE = """\
@@ -45,41 +47,27 @@ def run(args: argparse.Namespace) -> None:
         raise ConfigError(f"--jobs is {args.jobs}", hint="Give the number of processes, at least 1.")
     config = load_experiment(args.configuration, args.set)
     output = Path(args.output) if args.output else Path("benchmarks/results") / config.name
-    begun, stages = time.monotonic(), []
+    commit()  # looked up before the long work, in which the source tree may move on
     if not args.table:
-        stages = runner.build_data(config, args.jobs)
+        runner.build_data(config, args.jobs)
         for result in runner.run_cells(runner.plan_cells(config, only=args.only), args.jobs):
             chosen = "" if result.chosen is None else f" after epoch {result.chosen}"
             events.note(f"{result.name}: {config.devtest} BLEU {result.devtest_bleu:.2f}{chosen}")
     outcome = runner.evaluate_cells(config, runner.plan_cells(config), args.jobs)
     if not outcome.results:
         raise ConfigError("no cell is finished yet", hint="Run without --table.")
-    facts = {
-        "wall_seconds": round(time.monotonic() - begun, 1),
-        "jobs": args.jobs,
-        "stages": [{"name": one.name, "seconds": round(one.seconds, 1), "skipped": one.skipped} for one in stages],
-    }
-    write_results(output, config, outcome, facts)
-    print(table(outcome))
-    print(f"\n{legend(outcome)}\nresults: {output}")
+    table = paper_table(outcome)
+    write_results(output, config, outcome, table)
+    print(table.text(), "", *table.legend, f"results: {output}", sep="\n")
 
 
-def write_results(output: Path, config: ExperimentConfig, outcome: Outcome, facts: dict[str, object]) -> None:
-    """results.json, table.md, table.html, and the trainings' report-TEST.html for each test set."""
-    write_json(output / "results.json", document(outcome, facts))
-    missing = len(config.cells) - len(outcome.results)
-    note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
-    markdown = f"# Experiment {config.name}\n\n{table(outcome, 'markdown')}\n\n{legend(outcome)}{note}\n"
-    page = (
-        f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>Experiment {html.escape(config.name)}</title>\n"
-        "<style>body{font:15px sans-serif;margin:2em}table{border-collapse:collapse}"
-        "td,th{padding:.2em .7em;border-bottom:1px solid #ccc;text-align:right}</style>\n"
-        f"<h1>Experiment {html.escape(config.name)}</h1>\n{table(outcome, 'html')}\n"
-        f"<p>{html.escape(legend(outcome) + note)}</p></html>\n"
-    )
-    for name, text in (("table.md", markdown), ("table.html", page)):
-        with atomic_write(output / name) as stream:
-            stream.write(text.encode())
+def write_results(output: Path, config: ExperimentConfig, outcome: Outcome, table: PaperTable) -> None:
+    """results.json, table.md, and for each test set report-TEST.html about the trainings, which has the table, too."""
+    write_json(output / "results.json", document(outcome))
+    with atomic_write(output / "table.md") as stream:
+        parts = [f"# Experiment {config.name}", table.markdown(), *table.legend]
+        stream.write(("\n\n".join(parts) + "\n").encode())
     for test, evaluation in outcome.evaluations.items() if outcome.runs else ():
         title = f"Experiment {config.name}: {test}"
-        write_report(outcome.runs, output / f"report-{test}.html", title=title, evaluation=evaluation)
+        place = output / f"report-{test}.html"
+        write_report(outcome.runs, place, title=title, evaluation=evaluation, experiment=table)

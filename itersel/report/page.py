@@ -19,6 +19,7 @@ from typing import Any
 from itersel.errors import ConfigError
 from itersel.evaluate import Evaluation
 from itersel.files import atomic_write
+from itersel.paper_table import PaperTable
 from itersel.report.gather import gather
 from itersel.report.payload import payload
 from itersel.version import __version__
@@ -27,6 +28,7 @@ SCRIPTS = (
     "dom",
     "table",
     "chart",
+    "experiment",
     "overview",
     "evaluation",
     "curves",
@@ -52,16 +54,25 @@ def write_report(
     features: int = FEATURES,
     sentences: int = SENTENCES,
     evaluation: Evaluation | None = None,
+    experiment: PaperTable | None = None,
 ) -> Path:
     """Write the page about the runs (directories of itersel train) to `output`; the same runs give the same bytes.
 
-    `features` and `sentences` limit its size; `evaluation` adds scores and tests of any systems to it.
+    `features` and `sentences` limit its size; `evaluation` adds scores and tests of any systems to it, `experiment` the
+    table of the experiment that the runs belong to.
     """
     for key, value in (("features", features), ("sentences", sentences)):
         if not 1 <= value <= LIMIT:
             raise ConfigError(f"{key} is {value}", hint=f"Give a number from 1 to {LIMIT:,}.")
     found = gather(runs)
-    data = payload(found, title=title or TITLE, features=features, sentences=sentences, evaluation=evaluation)
+    data = payload(
+        found,
+        title=title or TITLE,
+        features=features,
+        sentences=sentences,
+        evaluation=evaluation,
+        experiment=experiment,
+    )
     with atomic_write(output) as stream:
         stream.write(render(data).encode("utf-8", "replace"))
     return Path(output)

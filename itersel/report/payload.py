@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from itersel.evaluate import Evaluation
+from itersel.paper_table import PaperTable
 from itersel.report.evaluation import evaluation_values
+from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Feature, FeatureTable, Sentence, feature_table
 from itersel.report.gather import Epoch, Figures, Run
 from itersel.report.patterns import Side
@@ -31,7 +33,13 @@ SPREADS: dict[str, Callable[[Figures], float]] = {
 
 
 def payload(
-    runs: Sequence[Run], *, title: str, features: int, sentences: int, evaluation: Evaluation | None = None
+    runs: Sequence[Run],
+    *,
+    title: str,
+    features: int,
+    sentences: int,
+    evaluation: Evaluation | None = None,
+    experiment: PaperTable | None = None,
 ) -> dict[str, Any]:
     """Everything the page shows; at most `features` by weight and by norm, and `sentences` of each devtest set."""
     sets = devtest_sets(runs, sentences)
@@ -41,6 +49,7 @@ def payload(
         "sets": [_set(one) for one in sets],
         "configuration": configuration_rows(runs),
         "evaluation": None if evaluation is None else evaluation_values(evaluation),
+        "experiment": None if experiment is None else experiment_values(experiment),
     }
 
 

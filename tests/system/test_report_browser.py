@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_runs import HOSTILE, make_runs
+from report_runs import HOSTILE, large_experiment, make_runs
 
 from itersel.evaluate import EvaluationOptions, System, score_systems
 from itersel.mix import Columns
@@ -84,7 +84,10 @@ def pages(runs, evaluation, tmp_path_factory):
         for k, (name, members) in enumerate(STATES.items())
     }
     compared = [runs[name] for name in ("sgd", "mix", "select")]
-    return made | {"compared": write_report(compared, folder / "compared.html", evaluation=evaluation)}
+    made["compared"] = write_report(compared, folder / "compared.html", evaluation=evaluation)
+    table = large_experiment()
+    made["experiment"] = write_report(compared, folder / "experiment.html", evaluation=evaluation, experiment=table)
+    return made
 
 
 @pytest.fixture
@@ -132,7 +135,7 @@ def press(browser, selector, text=None):
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("name", [*STATES, "compared"])
+@pytest.mark.parametrize("name", [*STATES, "compared", "experiment"])
 def test_every_state(show, name, size):
     """Nothing is loaded, nothing runs that is not ours, and nothing is wider than the screen."""
     browser = show(name, size)
@@ -143,8 +146,10 @@ def test_every_state(show, name, size):
         "return [...document.querySelectorAll('main section')].map((one) => [one.id, one.innerText.length])"
     )
     expected = ["overview", "curves", "shards", "time", "features", "translations", "configuration"]
-    if name == "compared":
+    if name in ("compared", "experiment"):
         expected.insert(1, "evaluation")
+    if name == "experiment":
+        expected.insert(0, "experiment")
     assert [one for one, _ in sections] == expected == [link[1:] for link in links(browser)]
     assert all(length > 30 for _, length in sections)
     assert ("</script>" in find(browser, "body").text) == (name != "no epoch")
@@ -325,6 +330,75 @@ def test_sorting_by_pointer_and_keys(show):
         for text in column(browser, "overview", 6 if "Before" not in find(browser, "#overview thead").text else 7)
     ]
     assert counts == sorted(counts, reverse=True) and len(counts) == 3
+
+
+def test_the_experiment_is_its_table(show):
+    """Text, marks and order are those of the table; Markdown says the same in its own signs."""
+    browser = show("experiment")
+    expected = large_experiment()
+    shown = browser.execute_script(
+        """const sign = { SUP: (text) => `<sup>${text}</sup>`, B: (text) => `**${text}**` };
+           const read = (node) => node.nodeType === Node.TEXT_NODE ? node.textContent
+             : (sign[node.nodeName] || ((text) => text))([...node.childNodes].map(read).join(''));
+           return [...document.querySelectorAll('#experiment tbody tr')].map((row) =>
+             [...row.querySelectorAll('td')].map(read))"""
+    )
+    lines = [line.strip("| ").split(" | ")[1:] for line in expected.markdown().splitlines()[2:]]
+    assert [[text.replace("@", " @") for text in row] for row in shown] == [
+        [text.strip() for text in line] for line in lines
+    ]
+    assert texts(browser, "#experiment tbody th .who") == [row.entries[0].text for row in expected.rows]
+    assert texts(browser, "#experiment thead .group") == ["test_2016_flickr", "test_2017_mscoco", HOSTILE[1]]
+    assert texts(browser, "#experiment .note") == list(expected.legend)
+    keys = browser.execute_script(
+        "return [...document.querySelectorAll('#experiment tbody th .key')].map((one) => one.children.length)"
+    )
+    assert keys == [1, 1, 1] + [0] * 27  # only those that are runs have a run's mark
+
+
+def test_the_experiment_is_sorted(show):
+    browser = show("experiment")
+    rows = large_experiment().rows
+    for number, label in ((5, "#features"), (7, "BLEU"), (16, "CPU s")):
+        press(browser, "#experiment thead button", label)  # the first of this label, so of the first test set
+        values = sorted((row.entries[number - 1] for row in rows), key=lambda one: -one.value)
+        texts_shown = [text.split("\n")[0] for text in column(browser, "experiment", number)]
+        assert all(text.startswith(one.text) for text, one in zip(texts_shown, values, strict=True))
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_experiments_columns_line_up(show, size):
+    """Names of test sets stand over their columns, numbers below each other whatever their marks are."""
+    browser = show("experiment", size)
+    boxes = browser.execute_script(
+        """const box = (one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; };
+           const all = (selector) => [...document.querySelectorAll(`#experiment ${selector}`)].map(box);
+           return [all('thead .group'), all('thead tr + tr th'),
+             [...document.querySelectorAll('#experiment tbody tr')].map((row) =>
+               [...row.querySelectorAll('td.right')].slice(2, 11).map(box)),
+             [...document.querySelectorAll('#experiment tbody tr')].map((row) =>
+               [...row.querySelectorAll('.after')].map(box))]"""
+    )
+    groups, heads, cells, marks = boxes
+    assert len(groups) == 3 and len(heads) == 9
+    for k, (left, right) in enumerate(groups):
+        assert [heads[3 * k][0], heads[3 * k + 2][1]] == pytest.approx([left, right], abs=1)
+    for row in cells:
+        assert np.array(row) == pytest.approx(np.array(heads), abs=1)
+    assert np.ptp(np.array(marks)[:, :, 0], axis=0).max() < 1
+
+
+def test_rows_of_the_experiment_are_told_apart_on_a_phone(show):
+    """However far the table is moved, what a row is about stays."""
+    browser = show("experiment", PHONE)
+    browser.execute_script("document.querySelector('#experiment .scroll').scrollLeft = 500")
+    left = browser.execute_script(
+        "return document.querySelector('#experiment tbody th').getBoundingClientRect().left - "
+        "document.querySelector('#experiment .scroll').getBoundingClientRect().left"
+    )
+    assert 0 <= left <= 2
+    first, last = texts(browser, "#experiment tbody th")[::29]
+    assert "given · id+ng+shape · top 1e+00" in first and "train:29 · id+ng+shape" in last
 
 
 def choose(browser, place, label, text):

@@ -15,7 +15,7 @@ from itersel.errors import ConfigError
 from itersel.extract import ExtractOptions, Extractor
 from itersel.shard import Shard
 from itersel.shard_folder import check_folder
-from itersel.stages import Stage, StageResult, run_stage, table
+from itersel.stages import Stage, StageResult, recorded, run_stage, table
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ["der", "hund", "sieht", "das", "haus", "und", "die", "katze"]
@@ -354,8 +354,30 @@ def test_a_failed_stage_leaves_no_record(tmp_path):
     assert len(made) == 2
 
 
+def test_a_skipped_stage_knows_what_it_took(tmp_path):
+    def make() -> str:
+        (tmp_path / "out").write_text("x")
+        return "x"
+
+    stage = Stage("one", {}, {}, [tmp_path / "out"], make)
+    assert recorded(stage, tmp_path) is None
+    first = run_stage(stage, tmp_path)
+    assert first.made_seconds == first.seconds and first.peak_megabytes > 0
+    place = tmp_path / "stages" / "one.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"seconds": 1234.5, "peak_megabytes": 678}))
+    for again in (run_stage(stage, tmp_path), recorded(stage, tmp_path)):
+        assert (again.skipped, again.made_seconds, again.peak_megabytes) == (True, 1234.5, 678)
+        assert again.seconds != again.made_seconds
+    record = json.loads(place.read_text())
+    del record["peak_megabytes"]  # as in records from before there was one
+    place.write_text(json.dumps(record))
+    assert run_stage(stage, tmp_path).peak_megabytes is None
+
+
 def test_table():
-    shown = table([StageResult("lm", "order 3", 1234, 0.25, True), StageResult("align", "x", 1, 12, False)])
+    shown = table(
+        [StageResult("lm", "order 3", 1234, 0.25, True, 99, 1), StageResult("align", "x", 1, 12, False, 12, None)]
+    )
     assert shown.splitlines() == [
         "stage  what     bytes  seconds",
         "lm     order 3  1,234      0.2  skipped",

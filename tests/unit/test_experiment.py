@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +17,12 @@ from itersel.errors import ConfigError
 from itersel.evaluate import Comparison, Evaluation, SystemScore
 from itersel.experiment import CellResult, Outcome, evaluate_cells, finished, plan_cells, run_cells
 from itersel.experiment_config import ExperimentConfig, Significance, load_experiment
-from itersel.experiment_table import mark, table
+from itersel.experiment_results import Effort, effort, sentence
+from itersel.experiment_table import mark, paper_table
 from itersel.features import Weights, parse_groups
 from itersel.shard import Shard, ShardWriter
 from itersel.significance import Bootstrap, Randomization
+from itersel.stages import StageResult
 from itersel.train_config import TrainConfig
 
 WORDS = {"der": "the", "hund": "dog", "sieht": "sees", "das": "that", "haus": "house", "und": "and", "katze": "cat"}
@@ -160,8 +163,88 @@ def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
     other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
     experiment.build_data(other)
     found = list(run_cells(plan_cells(other), jobs=2))
-    free = {"cpu_seconds": 0.0, "peak_megabytes": 0}
+    free = {"cpu_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
     assert [vars(one) | free for one in found] == [vars(one) | free for one in results]
+    assert {one.side_by_side for one in results} == {1} and {one.side_by_side for one in found} == {2}
+
+
+@pytest.fixture
+def taken_up(folder, done, tmp_path):
+    """Takes a cell up that was trained elsewhere, its statistics changed; the cell before and after."""
+    config, results = done
+    before, old = plan_cells(config)[1], results[1]
+
+    def finish(change):
+        plan = replace(before, folder=tmp_path / "cell")
+        shutil.copytree(before.folder, plan.folder)
+        place = plan.run / "statistics.jsonl"
+        lines = [json.loads(line) for line in place.read_text().splitlines()]
+        for line in lines:
+            if line["shard"] is None:
+                change(line)
+        place.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        record = json.loads(plan.record.read_text())
+        plan.record.write_text(json.dumps(record | {"format": 1}))  # of another version: not to be taken as it is
+        assert finished(plan) is None
+        weights = (plan.run / "weights.vec").read_bytes()
+        found = experiment.run_cell(plan, jobs=2)
+        assert (plan.run / "weights.vec").read_bytes() == weights and finished(plan) == found
+        return old, found
+
+    return finish
+
+
+def test_a_cell_knows_what_its_earlier_goes_took(taken_up):
+    made = {
+        1: {"wall_seconds": 1000.0, "peak_megabytes": 10**6, "jobs": 7, "commit": "early"},
+        2: {"wall_seconds": 500.5, "peak_megabytes": 2, "jobs": 1, "commit": "late"},
+    }
+    old, found = taken_up(lambda line: line.update(made=made[line["epoch"]]))
+    assert found.wall_seconds > 1500.5  # the rest was spent on the test set, just now
+    assert (found.peak_megabytes, found.jobs) == (10**6, 7)
+    assert found.commit.split(", ")[:2] == ["early", "late"]
+    assert found.cpu_seconds == old.cpu_seconds and found.devtest_bleu == old.devtest_bleu
+
+
+def test_what_was_not_recorded_is_not_made_up(taken_up):
+    _, found = taken_up(lambda line: line["epoch"] == 1 and line.pop("made"))
+    assert (found.wall_seconds, found.peak_megabytes, found.jobs) == (None, None, None)
+    assert found.commit.startswith("unknown, ")
+
+
+def test_effort_is_that_of_all_goes(folder):
+    made = outcome(folder, {"a": (1, "dense", 1.0, 1.0), "b": (1, "all", 1.0, 1.0), "c": (4, "all", 1.0, 1.0)}, {})
+    one, two, three = made.results
+    results = (
+        replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2),
+        replace(two, wall_seconds=None, peak_megabytes=None),
+        replace(three, wall_seconds=20.5, peak_megabytes=200),
+    )
+    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 1, 0.1, True, 8.0, None))
+    assert effort(replace(made, results=results, stages=stages)) == Effort(78.0, 120.5, 1, 3.0, 2, 300)
+    assert effort(replace(made, results=())) == Effort(None, 0.0, 0, 0.0, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("spent", "text"),
+    [
+        (
+            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150),
+            "Build 21.3 min, cells 95.0 min of wall time in sum (2 side by side), peak 2.1 GB a process.",
+        ),
+        (
+            Effort(12.34, 36_000.0, 1, 1.0, 1, 640),
+            "Build 12.3 s, cells 10.0 h of wall time in sum (1 of 6 unknown), peak 640 MB a process.",
+        ),
+        (
+            Effort(None, 60.0, 2, 1.0, 4, None),
+            "Cells 60.0 s of wall time in sum (4 side by side; 2 of 6 unknown).",
+        ),
+        (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown."),
+    ],
+)
+def test_effort_in_words(spent, text):
+    assert sentence(spent, 6) == text
 
 
 def test_another_setting_is_another_cell(folder, done, tmp_path):
@@ -199,8 +282,17 @@ def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
     assert sum("bleu" in one for one in results["tests"]["test"]["differences"]) == 10  # pairs of five cells
     assert results["configuration"]["train"]["epochs"] == 2
     assert (output / "table.md").read_text().count("\n| ") == 2 + len(NAMES)
-    assert (output / "table.html").read_text().count("<tr>") == 1 + len(NAMES)
+    page = (output / "report-test.html").read_text()
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert [row["name"] for row in data["experiment"]["rows"]] == NAMES
+    assert {run["name"] for run in data["runs"]} == set(NAMES[1:])
     assert str(folder) not in (output / "results.json").read_text()
+    kept = [json.loads(path.read_text()) for path in (folder / "work" / "stages").glob("*.json")]
+    assert {one["name"]: one["seconds"] for one in results["stages"]} == {one["stage"]: one["seconds"] for one in kept}
+    assert results["effort"]["build_seconds"] == pytest.approx(sum(one["seconds"] for one in kept))
+    assert results["effort"]["wall_seconds"] == pytest.approx(sum(cell["wall_seconds"] for cell in results["cells"]))
+    assert results["effort"]["unknown"] == 0
+    assert "of wall time in sum" in shown and "of wall time in sum" in (output / "table.md").read_text()
 
 
 def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_path):
@@ -266,7 +358,9 @@ def outcome(folder: Path, scores: dict[str, tuple[int, str, float, float]], p: d
     """Cells by name with algorithm number, features, devtest and test BLEU; p of the pairs, 1 if not given."""
     algorithms = ["given", "sgd", "mix_sgd", "iter_mix_sgd", "iter_sel_sgd"]
     results = tuple(
-        CellResult(name, algorithms[number], number, "set", features, {}, 12, 1, devtest, 1.0, [], 1.0, 1, {})
+        CellResult(
+            name, algorithms[number], number, "set", features, {}, 12, 1, devtest, 1.0, [], 1.0, 1.0, 1, 1, 1, "", {}
+        )
         for name, (number, features, devtest, _) in scores.items()
     )
     comparisons = []
@@ -305,7 +399,7 @@ def test_marks_follow_the_papers_caption(folder):
     assert {name: one.raised for name, one in marks.items()} == {"g": (4,), "a": (), "b": (4,), "c": (0, 1), "d": ()}
     assert [name for name, one in marks.items() if one.best] == ["b"]
     assert [name for name, one in marks.items() if one.dagger] == ["a"]
-    lines = table(made, "markdown").splitlines()
+    lines = paper_table(made).markdown().splitlines()
     assert [line.split(" | ")[5] for line in lines[2:]] == [
         "30.00<sup>4</sup>",
         "31.00†",
@@ -313,3 +407,6 @@ def test_marks_follow_the_papers_caption(folder):
         "34.00<sup>01</sup>",
         "36.00",
     ]
+    header, *rows = paper_table(made).text().splitlines()
+    assert header.split()[-6:] == ["test", "BLEU", "chrF", "length", "CPU", "s"]
+    assert [row.split()[6] for row in rows] == ["30.00^4", "31.00†", "*33.00^4", "34.00^01", "36.00"]

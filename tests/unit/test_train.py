@@ -175,6 +175,23 @@ def test_finished_shards_are_not_done_again(tmp_path, data, monkeypatch):
     ]
 
 
+def test_epochs_record_what_they_took(tmp_path, data, monkeypatch):
+    """Also of a run in several goes: no epoch's record changes when later ones are made, by whatever code."""
+
+    def recorded():
+        lines = [json.loads(line) for line in (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()]
+        return [line["made"] for line in lines if line["shard"] is None]
+
+    monkeypatch.setattr("itersel.usage.commit", lambda: "early")
+    train(config_of(data, epochs=2), tmp_path / "run", warn=lambda text: None)
+    first = recorded()
+    monkeypatch.setattr("itersel.usage.commit", lambda: "late")
+    train(config_of(data, epochs=3, run=RunConfig(jobs=2)), tmp_path / "run", warn=lambda text: None)
+    assert recorded()[:2] == first
+    assert [(one["jobs"], one["commit"]) for one in recorded()] == [(1, "early"), (1, "early"), (2, "late")]
+    assert all(one["wall_seconds"] > 0 and one["peak_megabytes"] > 0 for one in recorded())
+
+
 def command(data, output, algorithm, jobs):
     shards = [str(data / f"{name}.shard") for name in "0123"]
     return [

@@ -25,6 +25,11 @@ function fill(element, properties, children) {
 }
 
 const section = (id) => document.getElementById(id);
+// A section without data goes, and its link with it.
+function removeSection(id) {
+  document.querySelector(`#links a[href='#${id}']`).remove();
+  section(id).remove();
+}
 const empty = (text) => h("p", { class: "empty" }, text);
 const note = (...children) => h("p", { class: "note" }, ...children);
 

@@ -2,10 +2,7 @@
 function drawEvaluation() {
   const place = section("evaluation");
   const evaluation = data.evaluation;
-  if (!evaluation) {
-    document.querySelector("#links a[href='#evaluation']").remove();
-    return place.remove();
-  }
+  if (!evaluation) return removeSection("evaluation");
   const run = (name) => data.runs.findIndex((one) => one.name === name);
   const system = (name) => (run(name) < 0 ? name : who(run(name)));
   const several = evaluation.systems.some((one) => one.scores.some((score) => score[4] > 1));

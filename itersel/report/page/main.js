@@ -46,6 +46,7 @@ function currentSection() {
 themes();
 for (const draw of [
   drawLead,
+  drawExperiment,
   drawOverview,
   drawEvaluation,
   drawCurves,

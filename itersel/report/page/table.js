@@ -1,11 +1,13 @@
-// A sortable table. Columns: {key, label, title, value(row), render(row), right, wide, ascending, plain}; rows are
-// sorted by `value`, and those without one come last either way. `detail(row)` is what an opened row shows. Only `page`
-// rows are built at first.
+// A sortable table. Columns: {key, label, title, value(row), render(row), right, wide, ascending, plain, group}; rows
+// are sorted by `value`, and those without one come last either way. Columns of the same group stand below its name.
+// `detail(row)` is what an opened row shows. Only `page` rows are built at first.
 function table({ caption, label, columns, sort, page = Infinity, detail, rowClass, heading = 0 }) {
   let rows = [],
     order = { ...sort },
     limit = page;
-  const head = h("tr", {});
+  const groups = columns.some((column) => column.group);
+  const top = h("tr", {});
+  const head = groups ? h("tr", {}) : top;
   const body = h("tbody", {});
   const more = h("button", {
     type: "button",
@@ -18,20 +20,37 @@ function table({ caption, label, columns, sort, page = Infinity, detail, rowClas
   const cells = columns.map((column) => {
     const cell = h(
       "th",
-      { scope: "col", class: classes(column), title: column.title },
+      {
+        scope: "col",
+        class: classes(column),
+        title: column.title,
+        rowspan: groups && !column.group ? 2 : null,
+      },
       column.plain ? column.label : h("button", { type: "button", onclick: () => sortBy(column) }, column.label),
     );
-    head.append(cell);
+    if (column.group && opens(column)) {
+      const colspan = columns.filter((one) => one.group === column.group).length;
+      top.append(h("th", { scope: "colgroup", colspan, class: "group opens" }, column.group));
+    }
+    (column.group ? head : top).append(cell);
     return cell;
   });
   const scroll = h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": label || caption },
-    h("table", {}, caption ? h("caption", {}, caption) : null, h("thead", {}, head), body),
+    h("table", {}, caption ? h("caption", {}, caption) : null, h("thead", {}, top, groups ? head : null), body),
   );
 
   function classes(column) {
-    return [column.right && "right", column.wide && "wide", column.plain && "plain"].filter(Boolean).join(" ") || null;
+    const names = { right: column.right, wide: column.wide, plain: column.plain, opens: opens(column) };
+    const given = Object.keys(names).filter((name) => names[name]);
+    return given.join(" ") || null;
+  }
+
+  // Whether a group begins here, or the columns after one.
+  function opens(column) {
+    const before = columns[columns.indexOf(column) - 1];
+    return before !== undefined && before.group !== column.group;
   }
 
   function sortBy(column) {
