@@ -21,6 +21,7 @@ from typing import Any
 from itersel import events
 from itersel.build import build, built, fold_model_paths, language_model_path, shards_path
 from itersel.build_config import TRAIN
+from itersel.decode import DecoderOptions
 from itersel.devtest import score, translate_shards
 from itersel.drive import train
 from itersel.epoch import EpochConfig
@@ -52,6 +53,8 @@ class CellPlan:
     tests: dict[str, tuple[str, ...]]
     model: str
     """The language model to translate the test sets with: that of the whole training text, for all cells."""
+    decoder: DecoderOptions
+    """Limits of the search in the test sets."""
     folder: Path
 
     @property
@@ -97,7 +100,8 @@ class CellResult:
     commit: str
     """Of the code that trained it, and translated the test sets; several if it was done in several goes."""
     tests: dict[str, list[str]]
-    """Checksums of what the translations depend on besides the weights: the language model and the shards."""
+    """What the translations depend on besides the weights: limits of the search, and checksums of the language model
+    and the shards."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +152,7 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
         key = identity(training, [Shard(path) for path in training.shards], [Shard(path) for path in devtest])
     digest = hashlib.sha256(json.dumps(key | {"cell": cell.name}, sort_keys=True).encode()).hexdigest()
     folder = config.build.work / "experiments" / config.name / digest[:12]
-    return CellPlan(cell, training, tests, model, folder)
+    return CellPlan(cell, training, tests, model, config.decoder or training.epoch.decoder, folder)
 
 
 def _with_groups(cell: Cell, shards: Sequence[str]) -> EpochConfig:
@@ -214,7 +218,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         chosen = manifest["chosen"]
         bleu, ratio = (next(one for one in epochs if one["epoch"] == chosen)[key] for key in wanted[1:3])
     for name, paths in plan.tests.items():
-        lines = translate_shards([Shard(path) for path in paths], weights, model, training.epoch.decoder, jobs)
+        lines = translate_shards([Shard(path) for path in paths], weights, model, plan.decoder, jobs)
         with atomic_write(plan.translations(name)) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
     used = total([*(Usage.of(line.get("made", {})) for line in trained), watch.lap(jobs)])
@@ -236,7 +240,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         jobs=used.jobs,
         side_by_side=side_by_side,
         commit=used.commit,
-        tests=_checksums(plan),
+        tests=_test_conditions(plan),
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
     return result
@@ -251,7 +255,7 @@ def finished(plan: CellPlan) -> CellResult | None:
     if record.pop("format", None) != FORMAT or record.pop("epochs_wanted", None) != plan.training.epochs:
         return None
     known = record.get("tests", {})
-    for name, sums in _checksums(plan).items():
+    for name, sums in _test_conditions(plan).items():
         if known.get(name) != sums or not plan.translations(name).exists():
             return None
     return CellResult(**record)
@@ -273,9 +277,10 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
     return Outcome(config, tuple(result for _, result in done), evaluations, runs, tuple(built(config.build)))
 
 
-def _checksums(plan: CellPlan) -> dict[str, list[str]]:
-    model = file_checksum(plan.model)
-    return {name: [model, *(f"{Shard(path).checksum:016x}" for path in paths)] for name, paths in plan.tests.items()}
+def _test_conditions(plan: CellPlan) -> dict[str, list[str]]:
+    limits = [f"{key} {value}" for key, value in asdict(plan.decoder).items()]
+    common = [*limits, file_checksum(plan.model)]
+    return {name: [*common, *(f"{Shard(path).checksum:016x}" for path in paths)] for name, paths in plan.tests.items()}
 
 
 def _whole_epochs(folder: Path) -> list[dict[str, Any]]:

@@ -17,6 +17,8 @@ from typing import Any
 
 from itersel.build_config import TRAIN, BuildConfig, load_config
 from itersel.config import assign, build, read_yaml
+from itersel.decode import DecoderOptions
+from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError
 from itersel.features import parse_groups
 from itersel.plan import PLANS
@@ -27,7 +29,7 @@ GIVEN = "given"
 NUMBERS = {GIVEN: 0} | {name: number for number, name in enumerate(PLANS, 1)}
 """The papers' numbers of the algorithms, by which the table marks differences."""
 BLOCK_KEYS = ("algorithm", "tuning", "features", "set", "vary", "weights", "name")
-KEYS = ("name", "build", "build_set", "devtest", "tests", "train", "grid", "significance")
+KEYS = ("name", "build", "build_set", "devtest", "tests", "decoder", "train", "grid", "significance")
 RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run")
 """Keys of a training that the experiment itself fills in."""
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -91,6 +93,8 @@ class ExperimentConfig:
     tests: tuple[str, ...]
     cells: tuple[Cell, ...]
     significance: Significance = Significance()
+    decoder: DecoderOptions | None = None
+    """How the test sets are translated, by all cells; none: as each cell's training decodes."""
     document: dict[str, Any] = field(default_factory=dict)
     """The file's content, kept with the results."""
 
@@ -128,7 +132,10 @@ def _experiment(document: dict[str, Any], path: Path, build_overrides: Sequence[
         if names.count(one) > 1:
             raise ConfigError(f"two cells of the grid are {one}", hint="Give one of the blocks a name.")
     significance = build(Significance, _mapping(document.get("significance"), "significance"), path)
-    return ExperimentConfig(name, made, devtest, tests, tuple(cells), significance, document)
+    decoder = None
+    if document.get("decoder") is not None:
+        decoder = build(DecoderOptions, _mapping(document["decoder"], "decoder"), path)
+    return ExperimentConfig(name, made, devtest, tests, tuple(cells), significance, decoder, document)
 
 
 def _assignments(document: Mapping[str, Any]) -> list[str]:
@@ -150,7 +157,10 @@ def _cells(block: Any, common: dict[str, Any], folder: Path, sets: Sequence[str]
             if "weights" not in block or "tuning" in block or vary:
                 raise ConfigError("given weights need `weights`, and no `tuning` or `vary`", hint="Give a weight file.")
             weights = os.fspath(folder / _text(block["weights"], "weights"))
-            yield Cell(GIVEN, "", features[0], TrainConfig(), {}, weights, label)
+            # Nothing is trained, but devtest is decoded as after the others' epochs.
+            decoder = _training(common, next(iter(PLANS)), folder).epoch.decoder
+            training = TrainConfig(epoch=EpochConfig(decoder=decoder))
+            yield Cell(GIVEN, "", features[0], training, {}, weights, label)
             continue
         for tuning, group in product(_texts(block.get("tuning"), "tuning"), features):
             _check_set(_checked_tuning(tuning), sets)

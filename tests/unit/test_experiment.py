@@ -12,6 +12,7 @@ import sacrebleu
 from itersel import experiment
 from itersel.build import language_model_path, shards_path
 from itersel.cli import main
+from itersel.decode import DecoderOptions
 from itersel.drive import train
 from itersel.errors import ConfigError
 from itersel.evaluate import Comparison, Evaluation, SystemScore
@@ -20,7 +21,8 @@ from itersel.experiment_config import ExperimentConfig, Significance, load_exper
 from itersel.experiment_results import Effort, effort, sentence
 from itersel.experiment_table import mark, paper_table
 from itersel.features import Weights, parse_groups
-from itersel.shard import Shard, ShardWriter
+from itersel.language_model import LanguageModel
+from itersel.shard import Shard, ShardDecoder, ShardWriter
 from itersel.significance import Bootstrap, Randomization
 from itersel.stages import StageResult
 from itersel.train_config import TrainConfig
@@ -258,6 +260,33 @@ def test_another_setting_is_another_cell(folder, done, tmp_path):
     plans = plan_cells(load_experiment(changed))
     assert [finished(plan) is not None for plan in plans] == [True, False, False, False, False]
     assert not {plan.folder for plan in plans[1:]} & {plan.folder for plan in plan_cells(config)}
+
+
+def test_tests_may_be_translated_by_another_search(folder, done, tmp_path):
+    """The same training, with the limits of the search that the experiment gives: as `itersel translate` would."""
+    (folder / "limits.yaml").write_text(
+        GRID.replace("tests: [test]", "name: grid\ntests: [test]\ndecoder: {pop_limit: 1}")
+    )
+    config, plans = load_experiment(folder / "limits.yaml"), plan_cells(done[0])
+    limited = plan_cells(config)
+    assert [plan.folder for plan in limited] == [plan.folder for plan in plans]
+    assert finished(plans[1]) is not None and finished(limited[1]) is None
+    copy = replace(limited[1], folder=tmp_path)
+    shutil.copytree(plans[1].folder, tmp_path, dirs_exist_ok=True)
+    before = (copy.run / "manifest.json").read_bytes()
+    result = experiment.run_cell(copy)
+    assert (copy.run / "manifest.json").read_bytes() == before and result.devtest_bleu == done[1][1].devtest_bleu
+    assert finished(copy) == result and finished(replace(copy, decoder=plans[1].decoder)) is None
+    weights, model = Weights.read(copy.run / "weights.txt.gz"), LanguageModel(copy.model)
+    decoder = ShardDecoder(Shard(copy.tests["test"][0]), weights, model, DecoderOptions(pop_limit=1))
+    expected = [decoder.translate(k) for k in range(15)]
+    assert gzip.decompress(copy.translations("test").read_bytes()).decode().splitlines() == expected
+
+
+def test_given_weights_are_decoded_as_the_others(folder):
+    (folder / "quick.yaml").write_text(GRID.replace("{k: 10,", "{k: 10, decoder: {pop_limit: 7},"))
+    config = load_experiment(folder / "quick.yaml")
+    assert {cell.training.epoch.decoder.pop_limit for cell in config.cells} == {7}
 
 
 def test_more_epochs_go_on_in_the_same_folder(folder, done, tmp_path):
