@@ -11,6 +11,7 @@ A task is a pure function of what it is given: engines may run it anywhere, twic
 from __future__ import annotations
 
 import base64
+import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -101,7 +102,7 @@ class State:
     weights: Vector
     sums: Vector
     names: list[str]
-    """Of the shard's features among the sums."""
+    """Of the shard's features among both: a weight whose sum is 0 may come to count in a later epoch."""
 
     def to_bytes(self) -> bytes:
         fields = {"weights": self.weights.to_bytes(), "sums": self.sums.to_bytes(), "names": "\n".join(self.names)}
@@ -149,11 +150,12 @@ def run_map_task(
     result = _learn(task, begin, models, config, epoch, opener, progress)
     statistics = result.statistics | {"seconds": result.seconds}
     if not own_weights:
-        return MapResult(result.row, result.names, statistics)
+        names = result.names if result.average is None else _by_id(set(result.names), result.row)
+        return MapResult(result.row, names, statistics)
     sums = result.row if state is None else total([state.sums, result.row])
-    names = _by_id(set(result.names) | set(() if state is None else state.names), sums)
-    row = Vector.of(sums.ids, sums.values / (epoch + 1))
-    return MapResult(row, names, statistics, State(result.weights, sums, names))
+    known = set(result.names) | set(() if state is None else state.names)
+    row, goes_on = Vector.of(sums.ids, sums.values / (epoch + 1)), _by_id(known, result.weights, sums)
+    return MapResult(row, _by_id(known, row), statistics, State(result.weights, sums, goes_on))
 
 
 def check_shard(shard: Source, part: Part) -> None:
@@ -215,13 +217,13 @@ def _learn(
     average = total(averages) if averages else None
     row = weights if average is None else average
     statistics["nonzero"] = len(row)
-    known = result.names if len(task.parts) == 1 and average is None else _by_id(names, row)
+    known = result.names if len(task.parts) == 1 else _by_id(names, weights, row)
     return EpochResult(weights, known, statistics, seconds, average)
 
 
-def _by_id(names: set[str], vector: Vector) -> list[str]:
-    """The names of the vector's features, in the order of their ids."""
-    return select_names(sorted(names), vector.ids)
+def _by_id(names: set[str], *vectors: Vector) -> list[str]:
+    """The names of the vectors' features, in the order of their ids."""
+    return select_names(sorted(names), functools.reduce(np.union1d, (vector.ids for vector in vectors)))
 
 
 def select_names(names: Sequence[str], ids: np.ndarray) -> list[str]:

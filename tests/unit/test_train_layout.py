@@ -211,6 +211,28 @@ def test_averages_go_over_all_parts(files, own_weights):
         assert rows[2] == pytest.approx(mean, rel=1e-12)
 
 
+def test_a_weight_whose_mean_is_0_keeps_its_name(tmp_path):
+    """It goes on into the next epoch, where the shard may have other files (reshard), which do not know its name."""
+    rules = b"[X] ||| a ||| x ||| p=1\n[X] ||| a ||| y ||| p=1\n"
+    writers = [ShardWriter(groups=("id",)) for _ in range(2)]
+    for reference in "xyy":  # the weight of x is 1 after the first sentence, then 0, then -1
+        writers[0].add("a", [reference], rules)
+    writers[1].add("b", ["z"], b"[X] ||| b ||| z ||| p=1\n[X] ||| b ||| u ||| p=1\n")
+    tasks = []
+    for k, writer in enumerate(writers):
+        writer.write(tmp_path / f"{k}.itsh")
+        shard = Shard(tmp_path / f"{k}.itsh")
+        tasks.append(MapTask(0, (Part(shard.path, shard.checksum),), len(shard)))
+    config = EpochConfig(learn=LearnConfig("perceptron", eta=1, average=True))
+    state, models, lost = None, LanguageModels(), set(feature_ids(["R:X:a:x", "R:X:a:y"]).tolist())
+    for epoch, task in enumerate(tasks):
+        found = run_map_task(task, None, state, models, config, epoch=epoch, own_weights=True)
+        state = State.from_bytes(found.state.to_bytes())
+        assert lost <= set(state.weights.ids.tolist())
+        assert feature_ids(found.names).tolist() == found.row.ids.tolist()
+        assert bool(lost & set(found.row.ids.tolist())) == (epoch == 1)
+
+
 def test_equal_models_of_folds_are_one_model(data, tmp_path):
     """Where a shard's sentences are of one fold, or the order is the folds', models of equal content change nothing."""
     writer = ShardWriter(groups=("id",))
