@@ -5,7 +5,8 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -73,8 +74,8 @@ class TrainConfig:
     language_model: str | None = None
     fold_models: tuple[str, ...] = ()
     """Models that have not seen a fold of the training text, for learning from that text: of n models (or matches of
-    patterns, sorted by name), the k-th is for sentences i with i mod n = k, counted from 0. Devtest is translated with
-    language_model."""
+    patterns, sorted by the numbers in their names), the k-th is for sentences i with i mod n = k, counted from 0.
+    Devtest is translated with language_model."""
     start: str | None = None
     """Weight file to start from; none: all weights 0."""
     layout: TrainLayout = field(default_factory=TrainLayout)
@@ -108,11 +109,11 @@ class TrainConfig:
             )
 
 
-def expand(patterns: Sequence[str], key: str) -> list[str]:
-    """The files that the patterns name; one that matches nothing is an error."""
+def expand(patterns: Sequence[str], key: str, order: Callable[[str], Any] | None = None) -> list[str]:
+    """The files that the patterns name, those of one pattern sorted; one that matches nothing is an error."""
     found: list[str] = []
     for pattern in patterns:
-        matches = [pattern] if os.path.exists(pattern) else sorted(glob.glob(pattern))
+        matches = [pattern] if os.path.exists(pattern) else sorted(glob.glob(pattern), key=order)
         if not matches:
             raise InputError(f"{key}: no such file", where=pattern)
         found += matches
@@ -124,10 +125,15 @@ def expand(patterns: Sequence[str], key: str) -> list[str]:
 
 def fold_model_paths(config: TrainConfig) -> list[str]:
     """The files of the models by fold, in the order of the folds."""
-    found = expand(config.fold_models, "fold_models") if config.fold_models else []
+    found = expand(config.fold_models, "fold_models", by_numbers) if config.fold_models else []
     if len(found) == 1:
         raise ConfigError("fold_models is one model, which leaves no fold that it knows", hint="Give at least 2.")
     return found
+
+
+def by_numbers(path: str) -> tuple[list[str | int], str]:
+    """Sorts names by the numbers in them: lm.2 is before lm.10, as `itersel lm --folds` calls them."""
+    return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", path))], path
 
 
 def file_checksum(path: str | os.PathLike[str]) -> str:

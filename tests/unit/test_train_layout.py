@@ -16,6 +16,7 @@ from itersel.language_model import LanguageModel, LanguageModels
 from itersel.learn import LearnConfig
 from itersel.map_task import MapTask, Part, State, run_map_task
 from itersel.shard import Shard, ShardWriter
+from itersel.train_config import TrainConfig, by_numbers, fold_model_paths
 from itersel.train_layout import TrainLayout
 from itersel.vectors import Vector, feature_ids
 
@@ -262,6 +263,16 @@ def test_models_by_fold_that_cannot_be_meant(data, change, message, tmp_path):
         change = {"fold_models": data.fold_models[:1]}
     with pytest.raises((ConfigError, InputError), match=message):
         train(replace(data, **change), tmp_path / "run", warn=lambda text: None)
+
+
+def test_models_of_a_pattern_come_in_the_order_of_their_numbers(tmp_path):
+    """`itersel lm --folds 12` calls them lm.0 … lm.11; in another order, models would know what is learned from."""
+    for k in range(12):
+        (tmp_path / f"lm.{k}.arpa").touch()
+    config = TrainConfig(language_model="lm", fold_models=(f"{tmp_path}/lm.*.arpa",))
+    assert fold_model_paths(config) == [str(tmp_path / f"lm.{k}.arpa") for k in range(12)]
+    names = ["9", "10", "lm.000.gz", "lm.01", "lm.1", "lm.2-of-10", "lm.10-of-2", "x", "x1x", "²"]
+    assert sorted(set(names), key=by_numbers) == names
 
 
 def test_an_id_that_is_no_number_has_no_fold(data, tmp_path):
