@@ -25,15 +25,29 @@ from itersel.lm import Fold, Settings, estimate, write_arpa
 from itersel.outputs import atomic_group, exclusive
 from itersel.progress import Progress, track
 from itersel.shard_folder import MANIFEST, check_folder, describe_inputs, read_manifest, write_shards
-from itersel.stages import Stage, StageResult, recorded, run_stage
+from itersel.stages import FOLDER, Stage, StageResult, recorded, run_stage
 from itersel.text import Bitext, Cleaning, Limits, Pair, Summary, clean_side, prepare, words
 
 
 def build(config: BuildConfig) -> Iterator[StageResult]:
     """Run all stages in order, yielding each one's result."""
     with exclusive(config.work):
+        _forget_other_folds(config)
         for stage in stages(config):
             yield run_stage(stage, config.work)
+
+
+def _forget_other_folds(config: BuildConfig) -> None:
+    """Remove the models, and their records, that an earlier build made for more folds.
+
+    Who takes all that are there would take them for folds of this one.
+    """
+    models = fold_model_paths(config)
+    records = [config.work / FOLDER / f"lm.without-fold.{number}.json" for number in range(config.lm_folds)]
+    for kept, pattern in ((models, "lm.without-fold.*.arpa.gz"), (records, "lm.without-fold.*.json")):
+        for path in kept[0].parent.glob(pattern) if kept else ():
+            if path not in kept:
+                path.unlink()
 
 
 def built(config: BuildConfig) -> list[StageResult]:

@@ -416,6 +416,23 @@ def test_language_models_that_lack_a_fold(folder):
         assert gzip.decompress(found.read_bytes()) == gzip.decompress((folder / f"{k}.gz").read_bytes())
 
 
+def test_models_of_other_folds_do_not_stay(folder, capsys):
+    """`--fold-lm 'model/lm.without-fold.*'` takes all that are there for folds of one cut."""
+
+    def models():
+        return sorted(path.name for path in (folder / "work" / "model").glob("lm.without-fold.*"))
+
+    run(folder, "lm.folds=3")
+    run(folder, "lm.folds=2")
+    assert models() == ["lm.without-fold.000.arpa.gz", "lm.without-fold.001.arpa.gz"]
+    run(folder)  # makes none, so there is nothing to confuse them with
+    assert len(models()) == 2
+    capsys.readouterr()
+    again = run(folder, "lm.folds=3")
+    assert not any(again[f"lm.without-fold.{k}"] for k in range(3)) and len(models()) == 3
+    assert "the stage runs again" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
