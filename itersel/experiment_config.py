@@ -22,7 +22,7 @@ from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError
 from itersel.features import parse_groups
 from itersel.plan import PLANS
-from itersel.train_config import TrainConfig
+from itersel.train_config import TrainConfig, check_search
 
 GIVEN = "given"
 """The algorithm of a cell that takes weights from a file: nothing is trained."""
@@ -135,6 +135,7 @@ def _experiment(document: dict[str, Any], path: Path, build_overrides: Sequence[
     decoder = None
     if document.get("decoder") is not None:
         decoder = build(DecoderOptions, _mapping(document["decoder"], "decoder"), path)
+        check_search(decoder, "decoder")
     return ExperimentConfig(name, made, devtest, tests, tuple(cells), significance, decoder, document)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from itersel.decode import DecoderOptions
 from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError, InputError
 from itersel.mix import Selection
@@ -103,10 +104,15 @@ class TrainConfig:
                 "fold_models without language_model",
                 hint="Name the model of the whole text, too: devtest is translated with it.",
             )
-        if self.epoch.decoder.pass_through != "unknown":
-            raise ConfigError(
-                "epoch.decoder.pass_through has no effect here", hint="Which words may be copied is up to the shards."
-            )
+        check_search(self.epoch.decoder, "epoch.decoder")
+
+
+def check_search(options: DecoderOptions, key: str) -> None:
+    """ConfigError for an option that shards do not leave open."""
+    if options.pass_through != "unknown":
+        raise ConfigError(
+            f"{key}.pass_through has no effect here", hint="Which words may be copied is up to the shards."
+        )
 
 
 def expand(patterns: Sequence[str], key: str, order: Callable[[str], Any] | None = None) -> list[str]:
