@@ -51,8 +51,10 @@ def _forget_other_folds(config: BuildConfig) -> None:
 
 
 def built(config: BuildConfig) -> list[StageResult]:
-    """What the complete stages say of themselves; nothing is run or checked."""
-    return [found for stage in stages(config) if (found := recorded(stage, config.work)) is not None]
+    """What the stages say of themselves if all are complete, otherwise nothing; nothing is run, no file checked."""
+    found = [recorded(stage, config.work) for stage in stages(config)]
+    known = [one for one in found if one is not None]
+    return known if len(known) == len(found) else []
 
 
 def stages(config: BuildConfig) -> Iterator[Stage]:

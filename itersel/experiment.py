@@ -114,7 +114,7 @@ class Outcome:
     runs: tuple[Path, ...] = ()
     """Directories of their trainings."""
     stages: tuple[StageResult, ...] = ()
-    """Of the build, as they were made."""
+    """Of the build, as they were made; none if it is not complete."""
 
 
 def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:

@@ -15,7 +15,7 @@ class Effort:
     """Sums over what was made, whenever that was; work that did not last, such as a killed epoch, does not count."""
 
     build_seconds: float | None
-    """Wall time of the build's stages; None if there are no records of any."""
+    """Wall time of the build's stages; None if there are not records of all, made as this experiment has them."""
     wall_seconds: float
     """Of the cells; what ran side by side counts as if one after the other."""
     unknown: int

@@ -91,9 +91,12 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
 
 
 def recorded(stage: Stage, work: Path) -> StageResult | None:
-    """What the record says of the stage, without a look at inputs or outputs; None if it is not complete."""
+    """What the record says of the stage, without a look at inputs or outputs; None if it is not complete with these
+    options: another configuration may have the same work folder."""
     record = _read(work / FOLDER / f"{stage.name}.json")
-    return None if record is None else _skipped(record, 0.0)
+    if record is None or record.get("options") != json.loads(json.dumps(stage.options)):
+        return None
+    return _skipped(record, 0.0)
 
 
 def _skipped(record: Mapping[str, Any], seconds: float) -> StageResult:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from itersel.build import alignment_path, build, source_path, stages
+from itersel.build import alignment_path, build, built, source_path, stages
 from itersel.build_config import load_config
 from itersel.cli import main
 from itersel.errors import ConfigError
@@ -368,10 +368,22 @@ def test_a_skipped_stage_knows_what_it_took(tmp_path):
     for again in (run_stage(stage, tmp_path), recorded(stage, tmp_path)):
         assert (again.skipped, again.made_seconds, again.peak_megabytes) == (True, 1234.5, 678)
         assert again.seconds != again.made_seconds
+    assert recorded(Stage("one", {}, {"of": (1, 2)}, [tmp_path / "out"], make), tmp_path) is None
     record = json.loads(place.read_text())
     del record["peak_megabytes"]  # as in records from before there was one
     place.write_text(json.dumps(record))
     assert run_stage(stage, tmp_path).peak_megabytes is None
+
+
+def test_a_build_knows_what_it_took_only_as_a_whole(folder):
+    config = load_config(folder / "c.yaml")
+    assert built(config) == []
+    made = list(build(config))
+    assert [(one.name, one.made_seconds) for one in built(config)] == [(one.name, one.made_seconds) for one in made]
+    other = load_config(folder / "c.yaml", ["lm.order=3"])  # the same folder, another model
+    assert built(other) == []
+    list(build(other))
+    assert len(built(other)) == len(made) and built(config) == []
 
 
 def test_table():
