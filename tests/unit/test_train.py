@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ import sacrebleu
 
 from engine_cases import GRAMMAR, WORDS
 from itersel.cli import main
+from itersel.config import read_yaml
 from itersel.drive import train
 from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError, InputError
@@ -26,8 +27,9 @@ from itersel.files import read_lines
 from itersel.learn import LearnConfig
 from itersel.mix import Selection
 from itersel.pairs import PairConfig
+from itersel.rerank_config import RerankConfig
 from itersel.shard import Shard, ShardDecoder, ShardWriter
-from itersel.train_config import RunConfig, TrainConfig
+from itersel.train_config import RunConfig, TrainConfig, flat
 
 # Sentence x: x̄ = a − b; sentence y: x̄ = b − 2a. All translations have one word, so no other feature differs.
 PLAIN = b"""\
@@ -329,6 +331,14 @@ def test_guard_rails(tmp_path, data):
     assert any(text.startswith("epoch 2: no update") for text in said)
     with pytest.raises(InputError, match="smaller learning rate"):
         train(config_of(data, epoch=EpochConfig(learn=LearnConfig("perceptron", eta=1e308))), tmp_path / "7")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("train", TrainConfig), ("rerank", RerankConfig)])
+def test_the_shipped_configuration_shows_every_key_with_its_default(name, kind):
+    root = Path(__file__).resolve().parents[2]
+    defaults = dict(flat(asdict(kind())))
+    defaults.pop("epoch.decoder.pass_through", None)  # is up to the shards
+    assert dict(flat(read_yaml(root / "conf" / f"{name}.yaml"))) == defaults
 
 
 def test_command_line_and_configuration(tmp_path, data, capsys):
