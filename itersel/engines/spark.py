@@ -19,7 +19,7 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +36,7 @@ from itersel.files import atomic_write, read_bytes
 from itersel.map_task import COUNTS
 from itersel.mapreduce import Record
 from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig, file_checksum
+from itersel.train_config import TrainConfig, file_checksum, fold_model_paths
 from itersel.wheelhouse import SITE, check_wheelhouse
 
 DEFAULTS = {
@@ -63,6 +63,7 @@ class SparkEngine(MapReduceEngine):
         import_pyspark()
         self.properties = spark_properties(config)
         self.log = directory.path / LOG
+        check_names([*filter(None, [config.language_model]), *fold_model_paths(config)])
         check_master(self.properties["spark.master"])
 
     def stage(self, path: str) -> str:
@@ -245,6 +246,19 @@ def copy_to_store(path: str, store: str) -> str:
         with open(path, "rb") as source, atomic_write(place, compress=False) as stream:
             shutil.copyfileobj(source, stream, 1 << 20)
     return os.fspath(place)
+
+
+def check_names(models: Sequence[str]) -> None:
+    """Says of files that Spark could not tell apart: its workers know them by name alone, in one folder."""
+    places: dict[str, str] = {"run.json": "the run's configuration"}
+    for path in models:
+        name = os.path.basename(path)
+        if name in places:
+            raise ConfigError(
+                f"{path} is called as {places[name]}, and Spark keeps all of a run's files in one folder",
+                hint="Give every language model a name of its own.",
+            )
+        places[name] = path
 
 
 def workers_python(properties: dict[str, str]) -> str:

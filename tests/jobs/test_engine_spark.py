@@ -19,7 +19,7 @@ import pytest
 
 from engine_cases import assert_same_run, run, small_data, unavailable, write_shard
 from itersel.drive import train
-from itersel.engines.spark import check_master, copy_to_store, explain, spark_properties
+from itersel.engines.spark import check_master, check_names, copy_to_store, explain, spark_properties
 from itersel.engines.spark_tasks import Failure, TaskError
 from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError, InputError, ResourceError
@@ -288,6 +288,19 @@ def test_options_are_checked():
         properties("spark.authenticate.secret=sesame")
     with pytest.raises(InputError, match="cannot read"):
         properties("wheelhouse=/nowhere")
+
+
+def test_models_need_names_of_their_own(tmp_path):
+    """Spark's workers have all files in one folder; what Spark itself says of two of one name is no help."""
+    config = small_data(tmp_path)
+    for k in range(2):
+        (tmp_path / f"fold{k}").mkdir()
+        shutil.copy(config.fold_models[k], tmp_path / f"fold{k}" / "lm.k.arpa")
+    folds = tuple(str(tmp_path / f"fold{k}" / "lm.k.arpa") for k in range(2))
+    same = dataclasses.replace(config, fold_models=folds, run=RunConfig("spark"))
+    with pytest.raises(ConfigError, match=r"fold1/lm\.k\.arpa is called as .*fold0/lm\.k\.arpa"):
+        train(same, tmp_path / "run")
+    check_names([config.language_model, *config.fold_models])
 
 
 def test_a_master_that_does_not_answer():
