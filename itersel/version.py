@@ -37,7 +37,8 @@ def commit() -> str | None:
     folder = file.parent
 
     def git(*arguments: str) -> str:
-        command = ["git", *arguments]  # all of them written here
+        # All arguments are written here. Without locks, the user's own git at the same time is not disturbed.
+        command = ["git", "--no-optional-locks", *arguments]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
         return run.stdout.strip()
 

@@ -1,6 +1,7 @@
 """What work took: laps, sums with gaps, memory of processes, and the commit of the code."""
 
 import multiprocessing
+import os
 import shutil
 import subprocess
 import sys
@@ -76,5 +77,9 @@ def test_commit_is_that_of_the_source_tree(tree):
     git(module.parent, "add", module.name)
     git(module.parent, "commit", "-m", "y")
     assert ask() == git(module.parent, "rev-parse", "HEAD")
+    os.utime(module, ns=(1, 1))  # an index that `git status` would write anew
+    index = (module.parent / ".git" / "index").read_bytes()
+    assert ask() == git(module.parent, "rev-parse", "HEAD")
+    assert (module.parent / ".git" / "index").read_bytes() == index  # nothing is locked or written
     module.write_text(module.read_text() + "\n")
     assert ask() == git(module.parent, "rev-parse", "HEAD") + "+"
