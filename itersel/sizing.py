@@ -38,7 +38,7 @@ class Measured:
     entries: float
     """Non-zero weights that one sentence's features add to its shard's row, at most."""
     load_seconds: float
-    """To load the language model."""
+    """To load the language model, or those of all folds."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,17 @@ def makespan(seconds: Sequence[float], slots: int) -> float:
     return max(free)
 
 
-def measure(shard: Shard, model_path: str | None, config: EpochConfig, sentences: int = SAMPLE) -> Measured:
-    """Train on some sentences of the shard, spread over it, in this process, and see what they cost."""
+def measure(
+    shard: Shard, model_path: str | None, config: EpochConfig, sentences: int = SAMPLE, *, models: int = 1
+) -> Measured:
+    """Train on some sentences of the shard, spread over it, in this process, and see what they cost.
+
+    `models` is the number of language models like this one that a task loads: as many as there are folds.
+    """
     started = time.process_time()
     model = None if model_path is None else LanguageModel(model_path)
     loaded = time.process_time()
     chosen = sorted({k * len(shard) // sentences for k in range(sentences)})
     result = run_epoch(shard, None, model, config, sentences=chosen)
     spent = time.process_time() - loaded
-    return Measured(spent / len(chosen), len(result.weights) / len(chosen), loaded - started)
+    return Measured(spent / len(chosen), len(result.weights) / len(chosen), models * (loaded - started))

@@ -239,15 +239,15 @@ def describe_plan(config: TrainConfig, settings: EmrSettings) -> Iterator[str]:
             yield f"  bootstrap  {line}"
         yield f"  wheelhouse {settings.wheelhouse}{'' if settings.wheelhouse.is_dir() else ' (to be built)'}"
     yield f"logs         {settings.logs}"
-    models = [*filter(None, [config.language_model]), *fold_model_paths(config)]
-    files = [*(shard.path for shard in [*shards, *devtest]), *models]
+    folds = fold_model_paths(config)
+    files = [*(shard.path for shard in [*shards, *devtest]), *filter(None, [config.language_model]), *folds]
     size = sum(map(os.path.getsize, files))
     yield f"uploads      {len(files)} files, {size / 1e9:.3f} GB, to {settings.store}/files/, unless they are there"
     jobs = config.epochs + (config.epochs + 1 if devtest else 0)
     yield f"jobs         {jobs}: {config.epochs} epochs of {len(tasks)} map tasks and {config.run.reducers} reducers"
     slots = settings.slots
     yield f"slots        {slots.count} map tasks at once"
-    measured = measure(max(shards, key=len), config.language_model, config.epoch)
+    measured = measure(max(shards, key=len), config.language_model, config.epoch, models=len(folds) or 1)
     yield (
         f"measured     {measured.sentence_seconds:.4f} processor seconds a sentence here; {sum(sizes):,} sentences,"
         f" {len(tasks)} shards"

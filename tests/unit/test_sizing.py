@@ -49,7 +49,7 @@ def test_slots_are_checked():
         Slots(0)
 
 
-def test_measure_looks_at_some_sentences(tmp_path):
+def test_measure_looks_at_some_sentences(tmp_path, monkeypatch):
     writer = ShardWriter(groups=("id",))
     for number in range(30):
         rule = f"[X] ||| s{number} ||| t{number} ||| p=1\n[X] ||| s{number} ||| u{number} ||| p=2\n"
@@ -58,3 +58,7 @@ def test_measure_looks_at_some_sentences(tmp_path):
     found = measure(Shard(tmp_path / "shard"), None, EpochConfig(k=5), sentences=10)
     assert found.sentence_seconds > 0
     assert 0 < found.entries <= 3  # two rules and p, which is one for all
+    clock = iter([1.0, 3.0, 8.0])
+    monkeypatch.setattr("itersel.sizing.time.process_time", lambda: next(clock))
+    folds = measure(Shard(tmp_path / "shard"), None, EpochConfig(k=5), sentences=10, models=7)
+    assert (folds.load_seconds, folds.sentence_seconds) == (7 * 2, 0.5)
