@@ -33,7 +33,6 @@ class LocalEngine(Engine):
         super().__init__(config, directory)
         self.jobs = config.run.processes
         self.models = LanguageModels(config.language_model, fold_model_paths(config))
-        self.models.open_all()  # before any process is forked, so that all share them
 
     def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
         self._map(work, tell)
@@ -63,6 +62,8 @@ class LocalEngine(Engine):
             one.run(self.models, self.config.epoch, progress)
             board.write(one.task.number, read_statistics(one.output))
 
+        if waiting:
+            self.models.open_all()  # before any process is forked, so that all share them
         jobs = min(self.jobs, max(len(waiting), 1))
         results = ordered_map(run, waiting, jobs, describe=lambda one: one.task.name, tick=lambda: tell(board.sums()))
         with contextlib.closing(results):

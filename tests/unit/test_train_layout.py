@@ -1,6 +1,7 @@
 """Dealing sentences out in training: every sentence once, and the same as shards that were compiled so."""
 
 import json
+import os
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -16,7 +17,7 @@ from itersel.language_model import LanguageModel, LanguageModels
 from itersel.learn import LearnConfig
 from itersel.map_task import MapTask, Part, State, run_map_task
 from itersel.shard import Shard, ShardWriter
-from itersel.train_config import TrainConfig, by_numbers, fold_model_paths
+from itersel.train_config import RunConfig, TrainConfig, by_numbers, fold_model_paths
 from itersel.train_layout import TrainLayout
 from itersel.vectors import Vector, feature_ids
 
@@ -282,6 +283,23 @@ def test_an_id_that_is_no_number_has_no_fold(data, tmp_path):
     config = replace(data, shards=(str(tmp_path / "shard.itsh"),), algorithm="sgd")
     with pytest.raises(InputError, match=r"shard\.itsh: the id 'first' of a sentence is not its number"):
         train(config, tmp_path / "run", warn=lambda text: None)
+
+
+def test_models_are_opened_once_and_only_for_work(data, tmp_path, monkeypatch):
+    """In the driver's process, before others are forked; an experiment that tests its cells anew needs none of them."""
+    opened = []
+
+    def open_model(path):
+        opened.append((os.getpid(), str(path)))
+        return LanguageModel(path)
+
+    monkeypatch.setattr("itersel.language_model.LanguageModel", open_model)
+    config = replace(data, epochs=2, run=RunConfig(jobs=2))
+    train(config, tmp_path, warn=lambda text: None)
+    assert sorted(opened) == sorted((os.getpid(), path) for path in (data.language_model, *data.fold_models))
+    opened.clear()
+    train(config, tmp_path, warn=lambda text: None)
+    assert not opened
 
 
 def test_another_model_of_a_fold_is_another_run(data, tmp_path):
