@@ -79,7 +79,7 @@ class PaperTable:
         """On one line: the first column of a test set has its name."""
         before = ("", *(column.test for column in self.columns))
         return [
-            f"{column.test} {column.label}" if column.test != last else column.label
+            f"{column.test} {column.label}" if column.test not in ("", last) else column.label
             for column, last in zip(self.columns, before, strict=False)
         ]
 

@@ -442,5 +442,5 @@ def test_marks_follow_the_papers_caption(folder):
         "36.00",
     ]
     header, *rows = paper_table(made).text().splitlines()
-    assert header.split()[-6:] == ["test", "BLEU", "chrF", "length", "CPU", "s"]
+    assert header.endswith("  test BLEU   chrF  length  CPU s")
     assert [row.split()[6] for row in rows] == ["30.00^4", "31.00†", "*33.00^4", "34.00^01", "36.00"]
