@@ -244,9 +244,8 @@ class EpochOptions:
 
 def run_epoch(
     shard: Shard,
-    language_model: LanguageModel | None,
+    parts: Sequence[tuple[LanguageModel | None, Sequence[int] | None]],
     options: EpochOptions,
-    sentences: Sequence[int] | None,
     hashes: npt.NDArray[np.uint64],
     values: npt.NDArray[np.float64],
     progress: Callable[[dict[str, float]], object] | None = None,

@@ -118,13 +118,28 @@ def run_epoch(
     to learn from, in their order (none: all). `lists_before`, the number of lists learned from before, continues the
     schedule of the learning rate (none: as many as all epochs before had). An InputError names the shard.
     """
+    parts = [(language_model, sentences)]
+    return run_epoch_in_parts(shard, start, parts, config, number=number, lists_before=lists_before, progress=progress)
+
+
+def run_epoch_in_parts(
+    shard: Shard,
+    start: Vector | None,
+    parts: Sequence[tuple[LanguageModel | None, Sequence[int] | None]],
+    config: EpochConfig | None = None,
+    *,
+    number: int = 0,
+    lists_before: int | None = None,
+    progress: Progress | None = None,
+) -> EpochResult:
+    """The same over several lists of sentences, one after the other, each decoded with a language model of its own."""
     config, start = config or EpochConfig(), start or Vector.of([], [])
-    model = None if language_model is None else language_model.native
     if lists_before is None:
-        lists_before = number * (len(shard) if sentences is None else len(sentences))
+        lists_before = number * sum(len(shard) if sentences is None else len(sentences) for _, sentences in parts)
+    native = [(None if model is None else model.native, sentences) for model, sentences in parts]
     try:
         ids, values, mean, names, statistics, seconds = _kernel.run_epoch(
-            shard.native, model, config.options(number, lists_before), sentences, start.ids, start.values, progress
+            shard.native, native, config.options(number, lists_before), start.ids, start.values, progress
         )
     except InputError as error:
         raise InputError(error.message, where=error.where or shard.path, hint=error.hint) from None

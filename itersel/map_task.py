@@ -15,12 +15,13 @@ import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import msgpack
 import numpy as np
 
-from itersel.epoch import EpochConfig, EpochResult, Progress, run_epoch
+from itersel.epoch import EpochConfig, EpochResult, Progress, run_epoch_in_parts
 from itersel.errors import InputError
 from itersel.language_model import LanguageModels
 from itersel.list_epoch import run_list_epoch
@@ -184,30 +185,24 @@ def _learn(
             sums = {key: statistics.get(key, 0) + part[key] for key in COUNTS}
             progress(sums | {"nonzero": part["nonzero"]})
 
-    last: Part | None = None
-    for part in task.parts:
+    files = [list(parts) for _, parts in groupby(task.parts, key=lambda part: (part.path, part.checksum))]
+    for parts in files:  # sentences of several folds lie side by side in one file
         before = epoch * task.size + int(statistics.get("lists", 0))
-        if last is None or (last.path, last.checksum) != (part.path, part.checksum):
-            source = opener(part)  # sentences of several folds lie side by side in one file
-        last = part
+        source = opener(parts[0])
         if isinstance(source, ListTable):
+            every = range(len(source))
+            lists = [k for part in parts for k in (every if part.sentences is None else part.sentences)]
             result = run_list_epoch(
-                source, weights, config, number=epoch, lists=part.sentences, lists_before=before, progress=tell
+                source, weights, config, number=epoch, lists=lists, lists_before=before, progress=tell
             )
         else:
-            result = run_epoch(
-                source,
-                weights,
-                models.open(part.fold),
-                config,
-                number=epoch,
-                sentences=part.sentences,
-                lists_before=before,
-                progress=tell,
+            chosen = [(models.open(part.fold), part.sentences) for part in parts]
+            result = run_epoch_in_parts(
+                source, weights, chosen, config, number=epoch, lists_before=before, progress=tell
             )
         weights = result.weights
         names.update(result.names)
-        if result.average is not None:  # of the part's sentences; below, of all
+        if result.average is not None:  # of the file's sentences; below, of all
             share = result.statistics["lists"] / task.size
             averages.append(Vector(result.average.ids, result.average.values * share))
         for sums, more in ((statistics, result.statistics), (seconds, result.seconds)):
@@ -217,7 +212,7 @@ def _learn(
     average = total(averages) if averages else None
     row = weights if average is None else average
     statistics["nonzero"] = len(row)
-    known = result.names if len(task.parts) == 1 else _by_id(names, weights, row)
+    known = result.names if len(files) == 1 else _by_id(names, weights, row)
     return EpochResult(weights, known, statistics, seconds, average)
 
 

@@ -57,18 +57,23 @@ py::dict seconds_of(const StageSeconds& s) {
   return made;
 }
 
-py::tuple epoch(std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> model, const EpochOptions& options,
-                const std::optional<std::vector<std::uint32_t>>& chosen, const Array<std::uint64_t>& hashes,
-                const Array<double>& values, py::object progress) {
+// A language model or none, and the sentences to decode with it; none: all.
+using Part = std::pair<std::shared_ptr<LanguageModel>, std::optional<std::vector<std::uint32_t>>>;
+
+py::tuple epoch(std::shared_ptr<Shard> shard, const std::vector<Part>& given, const EpochOptions& options,
+                const Array<std::uint64_t>& hashes, const Array<double>& values, py::object progress) {
   const HashedWeights start{vector_of(hashes), vector_of(values)};
-  std::vector<std::uint32_t> sentences = chosen.value_or(std::vector<std::uint32_t>(shard->size()));
-  if (!chosen) std::iota(sentences.begin(), sentences.end(), 0u);
+  std::vector<EpochPart> parts;
+  for (const auto& [model, chosen] : given) {
+    parts.push_back({model, chosen.value_or(std::vector<std::uint32_t>(shard->size()))});
+    if (!chosen) std::iota(parts.back().sentences.begin(), parts.back().sentences.end(), 0u);
+  }
   Reporter reporter(std::move(progress));
   EpochResult result;
   std::string names;
   {
     py::gil_scoped_release release;
-    result = run_epoch(shard, model, options, sentences, start, [&](const Learner& learner) { reporter(learner); });
+    result = run_epoch(shard, parts, options, start, [&](const Learner& learner) { reporter(learner); });
     for (const std::uint32_t feature : result.features) (names += shard->lexicon().features[feature]) += '\n';
   }
   py::object average = py::none();
@@ -100,8 +105,8 @@ void bind_train(py::module_& module) {
            }),
            py::kw_only(), arg("span_limit"), arg("pop_limit"), arg("k"), arg("unique"), arg("metric"), arg("order"),
            arg("learn"), arg("leave_out"), arg("shuffle"), arg("seed"), arg("number"), arg("lists_before"));
-  module.def("run_epoch", &epoch, arg("shard"), arg("language_model").none(true), arg("options"),
-             arg("sentences").none(true), arg("hashes"), arg("values"), arg("progress") = py::none());
+  module.def("run_epoch", &epoch, arg("shard"), arg("parts"), arg("options"), arg("hashes"), arg("values"),
+             arg("progress") = py::none());
   module.def("epoch_order", &epoch_order, arg("sentences"), arg("options"));
 }
 

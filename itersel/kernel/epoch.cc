@@ -101,48 +101,30 @@ void drop_features(const std::vector<char>& marks, KBestList& list) {
   }
 }
 
-}  // namespace
-
-std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptions& options) {
-  std::vector<std::uint32_t> order(sentences);
-  std::iota(order.begin(), order.end(), 0u);
-  if (!options.shuffle) return order;
-  const std::uint64_t seed = random_bits(options.seed, options.number);
-  for (std::uint32_t left = sentences; left > 1; --left)
-    std::swap(order[left - 1], order[random_below(seed, left, left)]);
-  return order;
+void check_part(const Shard& shard, const EpochPart& part) {
+  if (part.sentences.empty()) throw InputError("", "there are no sentences to learn from");
+  for (const std::uint32_t sentence : part.sentences)
+    if (sentence >= shard.size())
+      throw InputError(
+          "", "there is no sentence " + std::to_string(sentence) + ": the shard has " + std::to_string(shard.size()));
 }
 
-EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
-                      const EpochOptions& options, const std::vector<std::uint32_t>& sentences,
-                      const HashedWeights& start, const EpochProgress& progress) {
-  check_start(start);
-  if (shard->size() == 0) throw InputError("", "the shard has no sentences");
-  if (sentences.empty()) throw InputError("", "there are no sentences to learn from");
-  for (const std::uint32_t sentence : sentences)
-    if (sentence >= shard->size())
-      throw InputError(
-          "", "there is no sentence " + std::to_string(sentence) + ": the shard has " + std::to_string(shard->size()));
-  if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
-  const StringTable& words = shard->lexicon().words;
-
-  ShardDecoder decoder(shard, model, options.search);
-  spread(*shard, start, decoder.weights);
-  const std::vector<char> unseen = left_out(*shard, options, decoder.weights);
-  Learner learner(&decoder.weights, options.learn, options.lists_before);
+// Decodes, scores and learns from the sentences; features marked in `unseen` are not shown to the learner.
+void learn_part(const std::vector<std::uint32_t>& sentences, const EpochOptions& options,
+                const std::vector<char>& unseen, ShardDecoder& decoder, Learner& learner, StageSeconds& seconds,
+                const EpochProgress& progress) {
+  const Shard& shard = decoder.shard();
+  const StringTable& words = shard.lexicon().words;
   PairOptions pair_options = options.learn.pairs;
   pair_options.seed = random_bits(pair_options.seed, options.number);
-
-  EpochResult result;
-  StageSeconds& seconds = result.seconds;
   KBestList list;
   std::vector<Pair> pairs;
   for (const std::uint32_t place : epoch_order(static_cast<std::uint32_t>(sentences.size()), options)) {
     const std::uint32_t sentence = sentences[place];
     const auto fail = [&](const std::string& message) {
-      throw InputError("", "sentence " + std::string(shard->id(sentence)) + ": " + message);
+      throw InputError("", "sentence " + std::string(shard.id(sentence)) + ": " + message);
     };
-    std::vector<std::vector<std::uint32_t>> references = shard->references(sentence);
+    std::vector<std::vector<std::uint32_t>> references = shard.references(sentence);
     if (references.empty()) fail("it has no reference to learn from");
     StopWatch watch;
     decoder.search(sentence);
@@ -155,14 +137,46 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const 
                           [&](std::uint32_t id) { return words[id]; });
     const std::vector<double> values = metric.values(list);
     watch.lap(seconds.metric);
-    make_pairs(values, pair_options, feature_hash(shard->id(sentence)), &pairs);
+    make_pairs(values, pair_options, feature_hash(shard.id(sentence)), &pairs);
     watch.lap(seconds.pairs);
     learner.learn(list, values, pairs);
     for (const std::uint32_t feature : learner.changed())
       if (!std::isfinite(decoder.weights[feature]))
-        fail("the weight of " + quoted(*shard, feature) + " became infinite; use a smaller learning rate");
+        fail("the weight of " + quoted(shard, feature) + " became infinite; use a smaller learning rate");
     watch.lap(seconds.update);
     if (progress) progress(learner);
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptions& options) {
+  std::vector<std::uint32_t> order(sentences);
+  std::iota(order.begin(), order.end(), 0u);
+  if (!options.shuffle) return order;
+  const std::uint64_t seed = random_bits(options.seed, options.number);
+  for (std::uint32_t left = sentences; left > 1; --left)
+    std::swap(order[left - 1], order[random_below(seed, left, left)]);
+  return order;
+}
+
+EpochResult run_epoch(std::shared_ptr<const Shard> shard, const std::vector<EpochPart>& parts,
+                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress) {
+  check_start(start);
+  if (shard->size() == 0) throw InputError("", "the shard has no sentences");
+  if (parts.empty()) throw InputError("", "there are no sentences to learn from");
+  for (const EpochPart& part : parts) check_part(*shard, part);
+  if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
+
+  ShardDecoder decoder(shard, parts[0].model, options.search);
+  spread(*shard, start, decoder.weights);
+  const std::vector<char> unseen = left_out(*shard, options, decoder.weights);
+  Learner learner(&decoder.weights, options.learn, options.lists_before);
+
+  EpochResult result;
+  for (const EpochPart& part : parts) {
+    if (&part != &parts[0]) decoder.use(part.model);
+    learn_part(part.sentences, options, unseen, decoder, learner, result.seconds, progress);
   }
   result.weights = collect(*shard, start, decoder.weights);
   std::vector<double> average;

@@ -55,15 +55,20 @@ struct EpochResult {
   StageSeconds seconds;
 };
 
+// Sentences of a shard, by number, and the language model they are decoded with, which may be null.
+struct EpochPart {
+  std::shared_ptr<const LanguageModel> model;
+  std::vector<std::uint32_t> sentences;
+};
+
 // Called after every sentence.
 using EpochProgress = std::function<void(const Learner&)>;
 
-// Learns from the sentences with the given numbers. Anything that is not finite, a sentence without reference and an
-// empty list of sentences are InputErrors. Neither the model nor the callback may be changed meanwhile; the model may
-// be null.
-EpochResult run_epoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
-                      const EpochOptions& options, const std::vector<std::uint32_t>& sentences,
-                      const HashedWeights& start, const EpochProgress& progress = {});
+// Learns from the parts, one after the other; each is ordered by itself. Anything that is not finite, a sentence
+// without reference and a part without sentences are InputErrors. Neither models nor the callback may be changed
+// meanwhile.
+EpochResult run_epoch(std::shared_ptr<const Shard> shard, const std::vector<EpochPart>& parts,
+                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress = {});
 
 // The order in which an epoch takes that many sentences, by their place in the given list.
 std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptions& options);

@@ -212,8 +212,12 @@ std::vector<double> Learner::average() const {
   for (std::size_t feature = 0; feature < mean.size(); ++feature) {
     const std::uint64_t summed = feature < summed_.size() ? summed_[feature] : 0;
     const double sum = feature < sums_.size() ? sums_[feature] : 0;
-    mean[feature] = (sum + (*weights_)[feature] * static_cast<double>(statistics_.lists - summed)) /
-                    static_cast<double>(statistics_.lists);
+    mean[feature] = (*weights_)[feature];
+    if (summed == 0) continue;  // the same after all lists
+    const auto lists = static_cast<double>(statistics_.lists);
+    mean[feature] = (sum + mean[feature] * static_cast<double>(statistics_.lists - summed)) / lists;
+    if (!std::isfinite(mean[feature]))
+      throw InputError("", "the sum of a weight over the lists became infinite; use a smaller learning rate");
   }
   return mean;
 }

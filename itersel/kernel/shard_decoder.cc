@@ -6,10 +6,13 @@ namespace itersel {
 
 ShardDecoder::ShardDecoder(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
                            const SearchOptions& options)
-    : weights(shard->lexicon().features.size(), 0.0),
-      shard_(std::move(shard)),
-      model_(std::move(model)),
-      workspace_(Workspace::make(model_.get(), options)) {
+    : weights(shard->lexicon().features.size(), 0.0), shard_(std::move(shard)), options_(options) {
+  use(std::move(model));
+}
+
+void ShardDecoder::use(std::shared_ptr<const LanguageModel> model) {
+  workspace_ = Workspace::make(model.get(), options_);
+  model_ = std::move(model);
   if (!model_) return;
   const StringTable& words = shard_->lexicon().words;
   lm_words_.resize(words.size());

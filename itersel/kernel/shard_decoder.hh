@@ -17,6 +17,8 @@ class ShardDecoder {
  public:
   ShardDecoder(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
                const SearchOptions& options);
+  // From now on with another model, or none.
+  void use(std::shared_ptr<const LanguageModel> model);
 
   const Shard& shard() const { return *shard_; }
   std::vector<double> weights;  // by feature id, zero at first
@@ -36,6 +38,7 @@ class ShardDecoder {
 
  private:
   std::shared_ptr<const Shard> shard_;
+  SearchOptions options_;
   std::shared_ptr<const LanguageModel> model_;
   std::unique_ptr<Workspace> workspace_;
   std::vector<std::uint32_t> lm_words_;
