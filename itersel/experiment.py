@@ -29,13 +29,13 @@ from itersel.errors import ConfigError
 from itersel.evaluate import Evaluation, EvaluationOptions, System, score_systems
 from itersel.experiment_config import GIVEN, Cell, ExperimentConfig
 from itersel.features import GROUPS, PREFIXES, Weights, parse_groups
-from itersel.files import atomic_write, read_lines
+from itersel.files import atomic_write, file_checksum, read_lines
 from itersel.language_model import LanguageModel
 from itersel.progress import Progress
 from itersel.run_directory import read_json, write_json
 from itersel.shard import Shard
 from itersel.stages import StageResult
-from itersel.train_config import RunConfig, TrainConfig, expand, file_checksum, identity
+from itersel.train_config import RunConfig, TrainConfig, expand, identity
 from itersel.usage import Stopwatch, Usage, total
 from itersel.workers import ordered_map
 

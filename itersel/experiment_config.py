@@ -155,8 +155,10 @@ def _cells(block: Any, common: dict[str, Any], folder: Path, sets: Sequence[str]
         if algorithm not in NUMBERS:
             raise ConfigError(f"algorithm is {algorithm!r}", hint=f"Choose among {', '.join(NUMBERS)}.")
         if algorithm == GIVEN:
-            if "weights" not in block or "tuning" in block or vary:
-                raise ConfigError("given weights need `weights`, and no `tuning` or `vary`", hint="Give a weight file.")
+            if "weights" not in block or {"tuning", "set", "vary"} & block.keys():
+                raise ConfigError(
+                    "given weights need `weights`, and no `tuning`, `set` or `vary`", hint="Give a weight file."
+                )
             weights = os.fspath(folder / _text(block["weights"], "weights"))
             # Nothing is trained, but devtest is decoded as after the others' epochs.
             decoder = _training(common, next(iter(PLANS)), folder).epoch.decoder

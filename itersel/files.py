@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import io
 import os
 import tempfile
@@ -159,3 +160,12 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def file_checksum(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of the file as it is on disk, in hexadecimal."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", where=path) from None

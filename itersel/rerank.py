@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from itersel.drive import train
-from itersel.files import atomic_write
+from itersel.files import atomic_write, file_checksum
 from itersel.list_compile import compile_lists
 from itersel.list_table import VERSION
 from itersel.nbest import Fields
 from itersel.rerank_config import RerankConfig
-from itersel.train_config import file_checksum
 
 TABLES = ".tables"
 

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.errors import ConfigError, InputError
-from itersel.files import atomic_write
-from itersel.train_config import file_checksum
+from itersel.files import atomic_write, file_checksum
 
 FORMAT = 1
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from itersel import events
 from itersel.errors import InputError
-from itersel.files import atomic_write
+from itersel.files import atomic_write, file_checksum
 from itersel.usage import peak_megabytes
 
 FORMAT = 1
@@ -61,7 +61,7 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
     """Run the stage unless its record, inputs, options and outputs agree."""
     begun = time.monotonic()
     path = work / FOLDER / f"{stage.name}.json"
-    inputs = {role: file_hash(file) for role, file in stage.inputs.items()}
+    inputs = {role: file_checksum(file) for role, file in stage.inputs.items()}
     key = _key(stage, inputs)
     record = _read(path)
     if record is not None and record.get("key") == key and _holds(stage, record, work):
@@ -79,7 +79,7 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
         "key": key,
         "inputs": inputs,
         "options": stage.options,
-        "outputs": {os.path.relpath(output, work): file_hash(output) for output in stage.outputs},
+        "outputs": {os.path.relpath(output, work): file_checksum(output) for output in stage.outputs},
         "what": what,
         "bytes": size,
         "seconds": seconds,
@@ -102,15 +102,6 @@ def recorded(stage: Stage, work: Path) -> StageResult | None:
 def _skipped(record: Mapping[str, Any], seconds: float) -> StageResult:
     name, what, size, made = (record[key] for key in ("stage", "what", "bytes", "seconds"))
     return StageResult(name, what, size, seconds, True, made, record.get("peak_megabytes"))
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of the file as it is on disk."""
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", where=path) from None
 
 
 def table(results: Iterable[StageResult]) -> str:
@@ -144,7 +135,7 @@ def _holds(stage: Stage, record: Mapping[str, Any], work: Path) -> bool:
     """Whether the outputs are the recorded ones; what is wrong with them is said on standard error."""
     try:
         for output in stage.outputs:
-            if file_hash(output) != record["outputs"].get(os.path.relpath(output, work)):
+            if file_checksum(output) != record["outputs"].get(os.path.relpath(output, work)):
                 raise InputError("the content is not the one that was written", where=output)
         if stage.check is not None:
             stage.check()

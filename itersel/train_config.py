@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 from itersel.decode import DecoderOptions
 from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError, InputError
+from itersel.files import file_checksum
 from itersel.mix import Selection
 from itersel.plan import plan_of_name
 from itersel.sources import Source
@@ -140,15 +140,6 @@ def fold_model_paths(config: TrainConfig) -> list[str]:
 def by_numbers(path: str) -> tuple[list[str | int], str]:
     """Sorts names by the numbers in them: lm.2 is before lm.10, as `itersel lm --folds` calls them."""
     return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", path))], path
-
-
-def file_checksum(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of the bytes, in hexadecimal."""
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", where=path) from None
 
 
 def identity(config: TrainConfig, shards: Sequence[Source], devtest: Sequence[Source]) -> dict[str, Any]:

@@ -28,9 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from itersel.errors import ConfigError, InputError, ResourceError
-from itersel.files import GZIP_LEVEL
+from itersel.files import GZIP_LEVEL, file_checksum
 from itersel.run_directory import read_json, write_json
-from itersel.train_config import file_checksum
 from itersel.version import __version__, build_id, describe_build
 
 FORMAT = 1

@@ -29,13 +29,14 @@ from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe, is_telling
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
 from itersel.errors import ResourceError, UserError
+from itersel.files import file_checksum
 from itersel.launch import make_cluster, run_job
 from itersel.mapreduce import Record
 from itersel.plan import plan_of_name
 from itersel.run_directory import RunDirectory, read_json, write_json
 from itersel.shard import Shard
 from itersel.sizing import EpochCost, epoch_cost, measure
-from itersel.train_config import TrainConfig, expand, file_checksum, fold_model_paths
+from itersel.train_config import TrainConfig, expand, fold_model_paths
 from itersel.wheelhouse import check_wheelhouse, pack
 
 LOG, CLUSTER = ".emr.log", ".emr.json"

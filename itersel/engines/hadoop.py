@@ -28,11 +28,12 @@ from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.mrjob_log import MrjobLog
 from itersel.errors import ConfigError, InputError, ResourceError, UserError
+from itersel.files import file_checksum
 from itersel.launch import ROOT, run_job
 from itersel.map_task import COUNTS
 from itersel.mapreduce import FINISHED, Record
 from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig, file_checksum
+from itersel.train_config import TrainConfig, fold_model_paths
 
 ATTEMPTS = 3
 """Times that a task is tried before the job fails."""
@@ -75,7 +76,7 @@ class HadoopEngine(MapReduceEngine):
         self.client.fs("-mkdir", "-p", self.files, self.temporary)
 
     def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
-        self._stage_all(part.path for task in work.tasks for part in task.parts)
+        self._stage_all([*fold_model_paths(self.config), *(part.path for task in work.tasks for part in task.parts)])
         sentences = sum(task.size for task in work.tasks)
         self.tell = lambda share: tell(dict.fromkeys(COUNTS, 0.0) | {"lists": share * sentences})
         try:

@@ -32,11 +32,11 @@ from itersel.engines.map_reduce import MapReduceEngine
 from itersel.engines.spark_tasks import Failure, Largest, MapLines, Partitioner, ReduceRange, SideFiles, TranslateLines
 from itersel.errors import ConfigError, ResourceError, UserError
 from itersel.fetch import is_address
-from itersel.files import atomic_write, read_bytes
+from itersel.files import atomic_write, file_checksum, read_bytes
 from itersel.map_task import COUNTS
 from itersel.mapreduce import Record
 from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig, file_checksum, fold_model_paths
+from itersel.train_config import TrainConfig, fold_model_paths
 from itersel.wheelhouse import SITE, check_wheelhouse
 
 DEFAULTS = {

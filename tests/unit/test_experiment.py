@@ -111,6 +111,7 @@ def test_the_grid_is_multiplied_out(folder):
         ("selection.top:", "selection.topmost:", "unknown key 'selection.topmost'"),
         ("train: {epochs: 2,", "train: {epochs: 2, devtest: x,", "'devtest' is filled in"),
         ("weights: given.weights", "tuning: dev", "given weights need"),
+        ("weights: given.weights", "weights: given.weights, set: {epochs: 1}", "given weights need"),
         ("tests: [test]", "tests: [test]\ndecoder: {pop_limit: -1}", "pop_limit is -1"),
         ("tests: [test]", "tests: [test]\ndecoder: {pop: 1}", "unknown key 'pop'"),
         ("tests: [test]", "tests: [test]\ndecoder: 200", "decoder is not a group of keys"),
