@@ -1,6 +1,6 @@
 """A table of results in the form of ACL 2012, tables 2 and 3: columns by test set, scores with marks.
 
-itersel.experiment_table makes it; it is shown as text, as Markdown, and on the report's page.
+itersel.experiment.table makes it; it is shown as text, as Markdown, and on the report's page.
 """
 
 from __future__ import annotations

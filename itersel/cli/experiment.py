@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import itersel.experiment as runner
 from itersel import events
 from itersel.errors import ConfigError
-from itersel.experiment import Outcome
-from itersel.experiment_config import ExperimentConfig, load_experiment
-from itersel.experiment_results import document
-from itersel.experiment_table import paper_table
+from itersel.experiment import cells as runner
+from itersel.experiment.cells import Outcome
+from itersel.experiment.config import ExperimentConfig, load_experiment
+from itersel.experiment.results import document
+from itersel.experiment.table import paper_table
 from itersel.files import atomic_write
 from itersel.paper_table import PaperTable
 from itersel.report import write_report

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 import sacrebleu
 
-from itersel import experiment
 from itersel.build import language_model_path, shards_path
 from itersel.cli import main
 from itersel.decode import DecoderOptions
 from itersel.drive import train
 from itersel.errors import ConfigError
 from itersel.evaluate import Comparison, Evaluation, SystemScore
-from itersel.experiment import CellResult, Outcome, evaluate_cells, finished, plan_cells, run_cells
-from itersel.experiment_config import ExperimentConfig, Significance, load_experiment
-from itersel.experiment_results import Effort, effort, sentence
-from itersel.experiment_table import mark, paper_table
+from itersel.experiment import cells
+from itersel.experiment.cells import CellResult, Outcome, evaluate_cells, finished, plan_cells, run_cells
+from itersel.experiment.config import ExperimentConfig, Significance, load_experiment
+from itersel.experiment.results import Effort, effort, sentence
+from itersel.experiment.table import mark, paper_table
 from itersel.features import Weights, parse_groups
 from itersel.language_model import LanguageModel
 from itersel.shard import Shard, ShardDecoder, ShardWriter
@@ -85,7 +85,7 @@ def folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def done(folder) -> tuple[ExperimentConfig, list[CellResult]]:
     config = load_experiment(folder / "grid.yaml")
-    experiment.build_data(config)
+    cells.build_data(config)
     return config, list(run_cells(plan_cells(config)))
 
 
@@ -162,14 +162,14 @@ def test_a_cell_is_a_training_run(done, tmp_path):
 
 def test_finished_cells_are_not_run_again(done, monkeypatch):
     config, results = done
-    monkeypatch.setattr(experiment, "train", None)  # calling it would be an error
+    monkeypatch.setattr(cells, "train", None)  # calling it would be an error
     assert list(run_cells(plan_cells(config))) == results
 
 
 def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
     _, results = done
     other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
-    experiment.build_data(other)
+    cells.build_data(other)
     found = list(run_cells(plan_cells(other), jobs=2))
     free = {"cpu_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
     assert [vars(one) | free for one in found] == [vars(one) | free for one in results]
@@ -195,7 +195,7 @@ def taken_up(folder, done, tmp_path):
         plan.record.write_text(json.dumps(record | {"format": 1}))  # of another version: not to be taken as it is
         assert finished(plan) is None
         weights = (plan.run / "weights.vec").read_bytes()
-        found = experiment.run_cell(plan, jobs=2)
+        found = cells.run_cell(plan, jobs=2)
         assert (plan.run / "weights.vec").read_bytes() == weights and finished(plan) == found
         return old, found
 
@@ -280,7 +280,7 @@ def test_tests_may_be_translated_by_another_search(folder, done, tmp_path):
     copy = replace(limited[1], folder=tmp_path)
     shutil.copytree(plans[1].folder, tmp_path, dirs_exist_ok=True)
     before = (copy.run / "manifest.json").read_bytes()
-    result = experiment.run_cell(copy)
+    result = cells.run_cell(copy)
     assert (copy.run / "manifest.json").read_bytes() == before and result.devtest_bleu == done[1][1].devtest_bleu
     assert finished(copy) == result and finished(replace(copy, decoder=plans[1].decoder)) is None
     weights, model = Weights.read(copy.run / "weights.txt.gz"), LanguageModel(copy.model)
@@ -334,7 +334,7 @@ def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_pat
     """With `lm.unseen`, only what is learned from `train` uses the second model; all are tested with the first."""
     overrides = [f"work={tmp_path / 'work'}", "shards.first=2", "lm.unseen=true"]
     config = load_experiment(folder / "grid.yaml", overrides)
-    experiment.build_data(config)
+    cells.build_data(config)
     full, unseen = (str(language_model_path(config.build, unseen=flag)) for flag in (False, True))
     plans = plan_cells(config)
     assert [plan.training.language_model for plan in plans] == [full] * 3 + [unseen] * 2
@@ -345,7 +345,7 @@ def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_pat
 def test_training_sentences_meet_the_models_of_their_folds(folder, tmp_path):
     """With `lm.folds`, too, only what is learned from `train` uses other models."""
     config = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}", "lm.folds=2"])
-    experiment.build_data(config)
+    cells.build_data(config)
     plans = plan_cells(config)
     assert [len(plan.training.fold_models) for plan in plans] == [0] * 3 + [2] * 2
     assert {plan.training.language_model for plan in plans} == {str(language_model_path(config.build))}
@@ -384,7 +384,7 @@ def test_fewer_groups_are_as_if_compiled_so(done, tmp_path, features):
 def test_groups_that_the_shards_lack_are_an_error(folder, done, tmp_path):
     assert done
     config = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}", "shards.features=dense"])
-    experiment.build_data(config)
+    cells.build_data(config)
     with pytest.raises(ConfigError, match="needs the features id, shape, which the shard does not have"):
         plan_cells(config, only="sgd-dev-id*")
 

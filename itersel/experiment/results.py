@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from itersel.evaluate import Evaluation
-from itersel.experiment import Outcome
+from itersel.experiment.cells import Outcome
 from itersel.version import __version__, commit
 
 

@@ -27,7 +27,7 @@ from itersel.drive import train
 from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError
 from itersel.evaluate import Evaluation, EvaluationOptions, System, score_systems
-from itersel.experiment_config import GIVEN, Cell, ExperimentConfig
+from itersel.experiment.config import GIVEN, Cell, ExperimentConfig
 from itersel.features import GROUPS, PREFIXES, Weights, parse_groups
 from itersel.files import atomic_write, file_checksum, read_lines
 from itersel.language_model import LanguageModel

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from itersel.evaluate import Evaluation
-from itersel.experiment import METRICS, CellResult, Outcome
-from itersel.experiment_config import GIVEN
-from itersel.experiment_results import effort, sentence
+from itersel.experiment.cells import METRICS, CellResult, Outcome
+from itersel.experiment.config import GIVEN
+from itersel.experiment.results import effort, sentence
 from itersel.paper_table import Column, Entry, Marks, PaperTable, Row
 
 
