@@ -27,14 +27,25 @@ from itersel.progress import Progress, track
 from itersel.shard_folder import MANIFEST, check_folder, describe_inputs, read_manifest, write_shards
 from itersel.stages import FOLDER, Stage, StageResult, recorded, run_stage
 from itersel.text import Bitext, Cleaning, Limits, Pair, Summary, clean_side, prepare, words
+from itersel.workers import ordered_map
 
 
 def build(config: BuildConfig) -> Iterator[StageResult]:
-    """Run all stages in order, yielding each one's result."""
+    """Run all stages, yielding each one's result in order; those of a wave side by side, in up to `jobs` processes."""
     with exclusive(config.work):
         _forget_other_folds(config)
-        for stage in stages(config):
-            yield run_stage(stage, config.work)
+        for wave in waves(config):
+            yield from _run_wave(wave, config)
+
+
+def _run_wave(wave: Sequence[Stage], config: BuildConfig) -> Iterator[StageResult]:
+    jobs = min(config.jobs, max(len(wave), 1))
+    numbers = range(len(wave))  # stages themselves cannot be sent to a process, but it has them
+    results = ordered_map(
+        lambda number: run_stage(wave[number], config.work), numbers, jobs, describe=lambda number: wave[number].name
+    )
+    with contextlib.closing(results):
+        yield from results
 
 
 def _forget_other_folds(config: BuildConfig) -> None:
@@ -59,25 +70,32 @@ def built(config: BuildConfig) -> list[StageResult]:
 
 def stages(config: BuildConfig) -> Iterator[Stage]:
     """The stages of a configuration; an input that an earlier stage makes need not be there yet."""
-    yield _prepare_train(config)
-    for name, one in config.sets.items():
-        yield _prepare_set(config, name, one)
-    yield _align(config)
-    yield _language_model(config)
-    for number in range(config.lm_folds):  # the model to learn with must not know a fold's own targets
-        yield _language_model(config, Fold(config.lm_folds, number))
-    if config.lm.unseen:
-        yield _language_model(config, unseen=True)
-    yield _index(config)
+    return (stage for wave in waves(config) for stage in wave)
+
+
+def waves(config: BuildConfig) -> Iterator[list[Stage]]:
+    """The stages in groups that depend on earlier groups only. Where several are in one, each works in one process."""
+    yield [_prepare_train(config)]
+    yield [_prepare_set(config, name, one) for name, one in config.sets.items()]
+    yield [_align(config)]
+    models = [_language_model(config)]
+    # The models to learn with must not know the targets of a fold, or of the shards.
+    models += [_language_model(config, Fold(config.lm_folds, number)) for number in range(config.lm_folds)]
+    models += [_language_model(config, unseen=True)] if config.lm.unseen else []
+    yield [*models, _index(config)]
     if config.train.shards:
         layout = config.shards.train_layout(config.seed)
-        yield _shard(config, TRAIN, 1, config.train.tasks is not None, layout, config.extract)
+        yield [_shard(config, TRAIN, 1, config.train.tasks is not None, layout, config.extract)]
     rules = replace(config.extract, leave_one_out=False, folds=0)
     layout = config.shards.set_layout(config.seed)
-    for name in config.train.held_out:
-        yield _shard(config, name, 1, config.train.tasks is not None, layout, rules)
-    for name, one in config.sets.items():
-        yield _shard(config, name, len(one.references), one.tasks is not None, layout, rules)
+    alone = replace(config, jobs=1)
+    yield [
+        *(_shard(alone, name, 1, config.train.tasks is not None, layout, rules) for name in config.train.held_out),
+        *(
+            _shard(alone, name, len(one.references), one.tasks is not None, layout, rules)
+            for name, one in config.sets.items()
+        ),
+    ]
 
 
 def source_path(config: BuildConfig, name: str) -> Path:

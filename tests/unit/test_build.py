@@ -151,6 +151,19 @@ def test_everything_is_made_and_then_skipped(folder, capsys):
     assert files(folder / "other") == before
 
 
+def test_stages_side_by_side(folder, capsys):
+    """The same bytes with models by fold, and an error in one of several processes is told of like any other."""
+    run(folder, "lm.folds=3")
+    run(folder, "lm.folds=3", "jobs=3", f"work={folder / 'other'}")
+    assert files(folder / "other") == files(folder / "work")
+    write(folder / "d.en2", ["a b c"] * 3)
+    assert main(["build", str(folder / "c.yaml"), "--set", "jobs=3", "--set", f"work={folder / 'third'}"]) == 2
+    error = capsys.readouterr().err
+    assert "d.en2:4: has 3 lines" in error and "Traceback" not in error
+    write(folder / "d.en2", ["a b c"] * 4)
+    assert run(folder, "jobs=3", f"work={folder / 'third'}")["prepare.train"]
+
+
 def test_held_out_pairs_are_a_choice_by_the_seed(folder):
     run(folder)
     text = folder / "work" / "text"
