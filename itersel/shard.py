@@ -37,10 +37,9 @@ class ShardWriter:
         goal: str = "S",
         nonterminal: str = "X",
     ):
-        self.groups = frozenset(groups)
         self.goal, self.nonterminal = goal, nonterminal
         DecoderOptions(pass_through=pass_through)  # checks the name
-        self.native = _kernel.ShardBuilder(templates(self.groups), goal, nonterminal, pass_through == "all")
+        self.native = _kernel.ShardBuilder(templates(groups), goal, nonterminal, pass_through == "all")
         self.count = 0
 
     def add(
@@ -54,7 +53,7 @@ class ShardWriter:
         path: str = "grammar",
     ) -> None:
         """Add one sentence of blank-separated words with the text form of its grammar; errors name `path` and line."""
-        parsed = Grammar(grammar, path=path, groups=self.groups, goal=self.goal, nonterminal=self.nonterminal)
+        parsed = Grammar(grammar, path=path, goal=self.goal, nonterminal=self.nonterminal)
         self.native.add(id or str(self.count), task, source, list(references), parsed.native)
         self.count += 1
 

@@ -23,7 +23,8 @@ GrammarExtractor::GrammarExtractor(std::shared_ptr<const BitextIndex> index, con
       options_(options),
       matcher_(*index_, options, options.cache_bytes / 2),
       occurrence_rules_(*index_, options),
-      blocks_(options.cache_bytes / 2) {}
+      blocks_(options.cache_bytes / 8 * 3),
+      samples_(options.cache_bytes / 8) {}
 
 std::string GrammarExtractor::extract(std::string_view sentence, const SentenceFilter& filter,
                                       const std::string& where) {
@@ -64,52 +65,74 @@ std::string GrammarExtractor::extract(std::string_view sentence, const SentenceF
 }
 
 GrammarExtractor::BlockPointer GrammarExtractor::block(const Pattern& pattern, const SentenceFilter& filter) {
-  // Leaving out a single sentence makes a block that no other sentence can use.
-  const bool shared = filter.modulus != SentenceFilter::kOneSentence;
+  if (filter.modulus == SentenceFilter::kOneSentence) return block_without(pattern, filter.remainder);
   Pattern key = pattern;
   if (filter.modulus != 0) {
     key.push_back(kGap);  // no pattern ends like this
     key.push_back(filter.modulus);
     key.push_back(filter.remainder);
   }
-  if (shared) {
-    if (BlockPointer known = blocks_.get(key)) return known;
+  if (BlockPointer known = blocks_.get(key)) return known;
+  return keep_block(key, make_block(pattern, *sample(*matcher_.find(pattern), filter)));
+}
+
+// The sentence's own occurrences are taken out of the sample that all sentences share. A sample without any gives the
+// block that all share, too: so it is with nearly all frequent patterns, which cost the most.
+GrammarExtractor::BlockPointer GrammarExtractor::block_without(const Pattern& pattern, std::uint32_t sentence) {
+  SamplePointer shared = samples_.get(pattern);
+  if (!shared) {
+    const MatchesPointer matches = matcher_.find(pattern);
+    shared = sample(*matches, {});
+    // Of rare patterns the matcher has all occurrences at hand.
+    if (shared->size() < matches->count) samples_.put(pattern, shared, shared->positions.size() * sizeof(std::uint32_t));
   }
+  const std::uint32_t begin = index_->source_start[sentence];
+  const std::uint32_t size = index_->source_start[sentence + 1] - begin;
+  Sample rest;
+  rest.chunks = shared->chunks;
+  rest.occurs = shared->occurs;
+  for (std::size_t i = 0; i < shared->size(); ++i) {
+    if (shared->at(i)[0] - begin >= size) rest.add(shared->at(i));
+  }
+  if (rest.size() < shared->size()) return make_block(pattern, rest);
+  if (BlockPointer known = blocks_.get(pattern)) return known;
+  return keep_block(pattern, make_block(pattern, *shared));
+}
+
+GrammarExtractor::BlockPointer GrammarExtractor::keep_block(const Pattern& key, BlockPointer made) {
+  blocks_.put(key, made, sizeof(Block) + made->text.capacity());
+  return made;
+}
+
+GrammarExtractor::BlockPointer GrammarExtractor::make_block(const Pattern& pattern, const Sample& sampled) {
   auto result = std::make_shared<Block>();
-  const MatchesPointer matches = matcher_.find(pattern);
-  result->occurs = matches->count > 0;
-  if (result->occurs) {
-    const std::size_t samples = sample(*matches, filter);
-    counter_.clear();
-    std::fill(extracted_, extracted_ + 4, 0);
-    occurrence_rules_.start(pattern);
-    for (std::size_t occurrence : sampled_) {
-      occurrence_rules_.read(matches->positions + occurrence * matches->chunks);
-      bool gave[4] = {};
-      for (const OccurrenceRule& rule : occurrence_rules_) {
-        counter_.add(rule);
-        gave[static_cast<std::uint32_t>(rule.around)] = true;
-      }
-      for (int i = 0; i < 4; ++i) extracted_[i] += gave[i];
+  result->occurs = sampled.occurs;
+  if (sampled.size() == 0) return result;
+  counter_.clear();
+  std::fill(extracted_, extracted_ + 4, 0);
+  occurrence_rules_.start(pattern);
+  for (std::size_t i = 0; i < sampled.size(); ++i) {
+    occurrence_rules_.read(sampled.at(i));
+    bool gave[4] = {};
+    for (const OccurrenceRule& rule : occurrence_rules_) {
+      counter_.add(rule);
+      gave[static_cast<std::uint32_t>(rule.around)] = true;
     }
-    write_rules(pattern, samples, result->text);
-    result->text.shrink_to_fit();
+    for (int around = 0; around < 4; ++around) extracted_[around] += gave[around];
   }
-  if (shared) blocks_.put(key, result, sizeof(Block) + result->text.capacity());
+  write_rules(pattern, sampled.size(), result->text);
+  result->text.shrink_to_fit();
   return result;
 }
 
 // Chooses up to max_samples allowed occurrences, evenly spaced over the list.
-std::size_t GrammarExtractor::sample(const Matches& matches, const SentenceFilter& filter) {
+GrammarExtractor::SamplePointer GrammarExtractor::sample(const Matches& matches, const SentenceFilter& filter) {
+  auto result = std::make_shared<Sample>();
+  result->chunks = matches.chunks;
+  result->occurs = matches.count > 0;
+  if (!result->occurs) return result;
   excluded_.clear();
-  sampled_.clear();
-  if (filter.modulus == SentenceFilter::kOneSentence) {
-    const std::uint32_t begin = index_->source_start[filter.remainder];
-    const std::uint32_t size = index_->source_start[filter.remainder + 1] - begin;
-    for (std::size_t i = 0; i < matches.count; ++i) {
-      if (matches.positions[i * matches.chunks] - begin < size) excluded_.push_back(i);
-    }
-  } else if (filter.modulus != 0) {
+  if (filter.modulus != 0) {
     for (std::size_t i = 0; i < matches.count; ++i) {
       const std::uint32_t sentence = index_->sentence[matches.positions[i * matches.chunks]];
       if (sentence % filter.modulus == filter.remainder) excluded_.push_back(i);
@@ -122,6 +145,7 @@ std::size_t GrammarExtractor::sample(const Matches& matches, const SentenceFilte
   const auto base = matches.chunks == 1 ? static_cast<double>(matches.positions - index_->suffixes.data) : 0.0;
   double place = base;
   auto next_excluded = excluded_.begin();
+  result->positions.reserve(wanted * matches.chunks);
   for (std::size_t i = 0; i < wanted; ++i, place += step) {
     // The place counts allowed occurrences only: skip the excluded ones before it.
     const auto index = std::min(static_cast<std::size_t>(std::round(place) - base), allowed - 1);
@@ -129,9 +153,10 @@ std::size_t GrammarExtractor::sample(const Matches& matches, const SentenceFilte
            *next_excluded <= index + static_cast<std::size_t>(next_excluded - excluded_.begin())) {
       ++next_excluded;
     }
-    sampled_.push_back(index + static_cast<std::size_t>(next_excluded - excluded_.begin()));
+    const std::size_t occurrence = index + static_cast<std::size_t>(next_excluded - excluded_.begin());
+    result->add(matches.positions + occurrence * matches.chunks);
   }
-  return sampled_.size();
+  return result;
 }
 
 void GrammarExtractor::write_rules(const Pattern& pattern, std::size_t samples, std::string& text) {

@@ -34,8 +34,22 @@ class GrammarExtractor {
   };
   using BlockPointer = std::shared_ptr<const Block>;
 
+  // Occurrences to look at, each with one position per chunk.
+  struct Sample {
+    bool occurs = false;  // the pattern does, be it outside the sample
+    std::uint32_t chunks = 1;
+    std::vector<std::uint32_t> positions;
+    std::size_t size() const { return positions.size() / chunks; }
+    const std::uint32_t* at(std::size_t i) const { return positions.data() + i * chunks; }
+    void add(const std::uint32_t* occurrence) { positions.insert(positions.end(), occurrence, occurrence + chunks); }
+  };
+  using SamplePointer = std::shared_ptr<const Sample>;
+
   BlockPointer block(const Pattern& pattern, const SentenceFilter& filter);
-  std::size_t sample(const Matches& matches, const SentenceFilter& filter);
+  BlockPointer block_without(const Pattern& pattern, std::uint32_t sentence);
+  BlockPointer keep_block(const Pattern& key, BlockPointer made);
+  BlockPointer make_block(const Pattern& pattern, const Sample& sampled);
+  SamplePointer sample(const Matches& matches, const SentenceFilter& filter);
   void write_rules(const Pattern& pattern, std::size_t samples, std::string& text);
   void select_best(const CountedRule* begin, const CountedRule* end);
   void write_source(const Pattern& pattern, Around around);
@@ -49,8 +63,9 @@ class GrammarExtractor {
   RuleCounter counter_;
   NumberText numbers_;
   GenerationCache<Pattern, BlockPointer> blocks_;
+  GenerationCache<Pattern, SamplePointer> samples_;  // of frequent patterns, for leaving out a sentence
   // Scratch of the pattern at hand.
-  std::vector<std::size_t> excluded_, sampled_;
+  std::vector<std::size_t> excluded_;
   std::vector<const CountedRule*> selected_;
   std::vector<std::uint32_t> source_words_, target_words_;
   std::uint32_t extracted_[4] = {};  // sampled occurrences that gave a rule, per Around

@@ -75,7 +75,8 @@ ShardBuilder::ShardBuilder(const TemplateOptions& templates, const ModelNames& n
       pass_through_(pass_through),
       goal_(lexicon_.labels.intern(names.goal)),
       default_nonterminal_(lexicon_.labels.intern(names.default_nonterminal)),
-      own_(lexicon_, goal_, default_nonterminal_, templates_, lexicon_.words, lexicon_.features, table_, schemas_) {
+      own_(lexicon_, goal_, default_nonterminal_, templates_, lexicon_.words, lexicon_.features, table_, schemas_),
+      namer_(templates_, lexicon_.words, lexicon_.labels, lexicon_.features) {
   model_.goal = goal_;
   model_.default_nonterminal = default_nonterminal_;
   model_.glue_first = own_.glue_first();
@@ -90,52 +91,64 @@ ShardBuilder::ShardBuilder(const TemplateOptions& templates, const ModelNames& n
 
 std::uint32_t ShardBuilder::intern_pattern(const std::vector<Symbol>& symbols) {
   std::uint64_t hash = hash_more(symbols.size(), symbols.data(), symbols.size());
-  auto [first, last] = patterns_by_hash_.equal_range(hash);
-  for (; first != last; ++first) {
-    const Pattern& known = table_.patterns[first->second];
-    if (known.length == symbols.size() && std::equal(symbols.begin(), symbols.end(), table_.source(known)))
-      return first->second;
-  }
+  const std::uint32_t known = patterns_by_hash_.find(hash, [&](std::uint32_t number) {
+    const Pattern& pattern = table_.patterns[number];
+    return pattern.length == symbols.size() && std::equal(symbols.begin(), symbols.end(), table_.source(pattern));
+  });
+  if (known != HashIndex::kNone) return known;
   std::uint32_t id = static_cast<std::uint32_t>(table_.patterns.size());
   std::uint16_t arity = static_cast<std::uint16_t>(
       std::count_if(symbols.begin(), symbols.end(), [](Symbol symbol) { return symbol < 0; }));
   table_.patterns.push_back(
       {static_cast<std::uint32_t>(table_.symbols.size()), static_cast<std::uint16_t>(symbols.size()), arity});
   table_.symbols.append(symbols.begin(), symbols.end());
-  patterns_by_hash_.emplace(hash, id);
+  patterns_by_hash_.add(hash, id);
   return id;
 }
 
 std::uint32_t ShardBuilder::intern_rule(Rule rule, const std::vector<Symbol>& target, const std::vector<float>& values,
-                                        const std::vector<std::uint32_t>& sparse, const Link* links) {
+                                        const Link* links) {
   std::uint32_t fixed[] = {rule.pattern, rule.schema, rule.lhs};
   std::uint64_t hash = hash_more(target.size(), fixed, 3);
   hash = hash_more(hash, target.data(), target.size());
   hash = hash_more(hash, values.data(), values.size());
-  auto [first, last] = rules_by_hash_.equal_range(hash);
-  for (; first != last; ++first) {
-    const Rule& known = table_.rules[first->second];
+  const std::uint32_t known = rules_by_hash_.find(hash, [&](std::uint32_t number) {
+    const Rule& other = table_.rules[number];
     // The template features follow from the symbols, so they need no comparison.
-    if (known.pattern == rule.pattern && known.schema == rule.schema && known.lhs == rule.lhs &&
-        known.target_length == target.size() && std::equal(target.begin(), target.end(), table_.target(known)) &&
-        (values.empty() ||
-         std::memcmp(values.data(), table_.values.data() + known.values, values.size() * sizeof(float)) == 0))
-      return first->second;
-  }
+    return other.pattern == rule.pattern && other.schema == rule.schema && other.lhs == rule.lhs &&
+           other.target_length == target.size() && std::equal(target.begin(), target.end(), table_.target(other)) &&
+           (values.empty() ||
+            std::memcmp(values.data(), table_.values.data() + other.values, values.size() * sizeof(float)) == 0);
+  });
+  if (known != HashIndex::kNone) return known;
   std::uint32_t id = static_cast<std::uint32_t>(table_.rules.size());
   rule.target = static_cast<std::uint32_t>(table_.symbols.size());
   rule.values = static_cast<std::uint32_t>(table_.values.size());
-  rule.sparse = static_cast<std::uint32_t>(table_.sparse.size());
   rule.alignment = static_cast<std::uint32_t>(table_.alignments.size());
+  append_templates(rule, target);
   table_.symbols.append(target.begin(), target.end());
   table_.values.append(values.begin(), values.end());
-  table_.sparse.append(sparse.begin(), sparse.end());
   table_.alignments.append(links, links + rule.alignment_length);
   table_.rules.push_back(rule);
-  rules_by_hash_.emplace(hash, id);
+  rules_by_hash_.add(hash, id);
   if (table_.symbols.size() > 0xFFFFFFF0u || table_.values.size() > 0xFFFFFFF0u || table_.sparse.size() > 0xFFFFFFF0u)
     throw InputError("", "the shard is too large; put fewer sentences into one");
   return id;
+}
+
+void ShardBuilder::append_templates(Rule& rule, const std::vector<Symbol>& target) {
+  template_ids_.clear();
+  if (templates_.any()) {
+    if (named_pattern_ != rule.pattern) {
+      const Pattern& pattern = table_.patterns[rule.pattern];
+      namer_.set_source(table_.source(pattern), pattern.length);
+      named_pattern_ = rule.pattern;
+    }
+    namer_.append(rule.lhs, target.data(), static_cast<std::uint32_t>(target.size()), template_ids_);
+  }
+  rule.sparse = static_cast<std::uint32_t>(table_.sparse.size());
+  rule.sparse_length = static_cast<std::uint16_t>(template_ids_.size());
+  table_.sparse.append(template_ids_.begin(), template_ids_.end());
 }
 
 void ShardBuilder::copy_rules(const Grammar& grammar, std::vector<std::uint32_t>& rules) {
@@ -177,9 +190,7 @@ void ShardBuilder::copy_rules(const Grammar& grammar, std::vector<std::uint32_t>
     }
     const float* first = from.values.data() + rule.values;
     values.assign(first, first + (range.end - range.begin));
-    ids.clear();
-    for (std::uint32_t at = 0; at < rule.sparse_length; ++at) ids.push_back(features(from.sparse[rule.sparse + at]));
-    rules.push_back(intern_rule(made, symbols, values, ids, from.alignments.data() + rule.alignment));
+    rules.push_back(intern_rule(made, symbols, values, from.alignments.data() + rule.alignment));
   }
   std::sort(rules.begin(), rules.end());
   rules.erase(std::unique(rules.begin(), rules.end()), rules.end());

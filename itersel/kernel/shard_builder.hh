@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grammar.hh"
+#include "hash_index.hh"
 #include "sentence.hh"
 #include "shard_format.hh"
 
@@ -17,7 +18,8 @@ class ShardBuilder {
  public:
   ShardBuilder(const TemplateOptions& templates, const ModelNames& names, PassThrough pass_through);
 
-  // `grammar` must have been parsed with the same templates and names.
+  // `grammar` must have been parsed with the same names. Template features are made here, once for each distinct rule;
+  // those that the grammar may have are not looked at.
   void add(std::string_view id, std::string_view task, const std::vector<std::string_view>& words,
            const std::vector<std::vector<std::string_view>>& references, const Grammar& grammar);
 
@@ -43,7 +45,8 @@ class ShardBuilder {
 
   std::uint32_t intern_pattern(const std::vector<Symbol>& symbols);
   std::uint32_t intern_rule(Rule rule, const std::vector<Symbol>& target, const std::vector<float>& values,
-                            const std::vector<std::uint32_t>& sparse, const Link* links);
+                            const Link* links);
+  void append_templates(Rule& rule, const std::vector<Symbol>& target);
   void copy_rules(const Grammar& grammar, std::vector<std::uint32_t>& rules);
   std::uint32_t pass_through_rule(std::uint32_t word);
   std::vector<std::uint32_t> sort_rules(Column<Rule>& sorted) const;
@@ -57,7 +60,10 @@ class ShardBuilder {
   std::uint32_t goal_, default_nonterminal_;
   OwnRules<StringTable, StringTable> own_;
   ModelRecord model_{};
-  std::unordered_multimap<std::uint64_t, std::uint32_t> patterns_by_hash_, rules_by_hash_;
+  TemplateNamer<StringTable, StringTable> namer_;
+  std::uint32_t named_pattern_ = StringTable::kNone;  // whose source side the namer has
+  std::vector<std::uint32_t> template_ids_;
+  HashIndex patterns_by_hash_, rules_by_hash_;
   std::unordered_map<std::uint32_t, std::uint32_t> pass_through_rules_;  // by word
   std::vector<SentenceRecord> sentences_;
   std::vector<std::vector<std::uint32_t>> sentence_rules_;
