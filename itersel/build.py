@@ -360,7 +360,7 @@ def _shard(
 
     def make() -> str:
         corpus = Corpus.read(sentences, targets, tasks)
-        compiler = ShardCompiler(corpus, IndexGrammars(index, rules), options)
+        compiler = ShardCompiler(corpus, IndexGrammars(index, rules, cache_bytes=config.cache << 20), options)
         described = describe_inputs(
             {"sentences": [sentences], "references": targets, "tasks": [] if tasks is None else [tasks]}
         )

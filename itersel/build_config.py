@@ -19,7 +19,7 @@ from typing import Any
 from itersel.compile import ShardOptions
 from itersel.config import assign, parse_assignment, read_yaml
 from itersel.errors import ConfigError
-from itersel.extract import ExtractOptions
+from itersel.extract import CACHE_BYTES, ExtractOptions
 from itersel.layout import Layout
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -129,6 +129,8 @@ class BuildConfig:
     shards: ShardSection = ShardSection()
     seed: int = 1
     jobs: int = 1
+    cache: int = CACHE_BYTES >> 20
+    """Megabytes a process may keep of what it found while extracting rules: changes speed, never results."""
 
     def __post_init__(self) -> None:
         names = [TRAIN, *self.train.held_out, *self.sets]
@@ -142,6 +144,8 @@ class BuildConfig:
                 raise ConfigError(f"train.held_out.{name} is {size}", hint="Hold out at least one pair.")
         if self.jobs < 1:
             raise ConfigError(f"jobs is {self.jobs}", hint="Give the number of processes, at least 1.")
+        if self.cache < 0:
+            raise ConfigError(f"cache is {self.cache}", hint="Give megabytes for each process, such as 256.")
         if not -(2**63) <= self.seed < 2**63:
             raise ConfigError(f"the seed {self.seed} has more than 64 bits")
         for key, wanted in (("lm.unseen", self.lm.unseen), ("lm.folds", self.lm.folds)):

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Protocol
 
 from itersel.errors import ConfigError, InputError
-from itersel.extract import ExtractOptions, Extractor
+from itersel.extract import CACHE_BYTES, ExtractOptions, Extractor
 from itersel.features import parse_groups
 from itersel.files import check_utf8, parallel_lines, read_bytes
 from itersel.sentences import GrammarPlaces, Sentence, read_sentences
 from itersel.shard import ShardWriter
 from itersel.text import SEPARATOR, words
 
-FORMAT = 1
+FORMAT = 2
 LABEL_FORBIDDEN = "[],|"
 
 
@@ -128,8 +128,14 @@ class GrammarSource(Protocol):
 class IndexGrammars:
     """Grammars extracted when they are needed; never written."""
 
-    def __init__(self, index: str | os.PathLike[str], options: ExtractOptions | None = None):
-        self.extractor = Extractor(index, options)
+    def __init__(
+        self,
+        index: str | os.PathLike[str],
+        options: ExtractOptions | None = None,
+        *,
+        cache_bytes: int = CACHE_BYTES,
+    ):
+        self.extractor = Extractor(index, options, cache_bytes=cache_bytes)
 
     def identity(self) -> dict[str, object]:
         return {"index": f"{self.extractor.index.fingerprint:016x}", "extract": asdict(self.extractor.options)}
