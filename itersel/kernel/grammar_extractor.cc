@@ -23,6 +23,8 @@ GrammarExtractor::GrammarExtractor(std::shared_ptr<const BitextIndex> index, con
       options_(options),
       matcher_(*index_, options, options.cache_bytes / 2),
       occurrence_rules_(*index_, options),
+      whole_(*index_),
+      lexical_(*index_),
       blocks_(options.cache_bytes / 8 * 3),
       samples_(options.cache_bytes / 8) {}
 
@@ -73,11 +75,12 @@ GrammarExtractor::BlockPointer GrammarExtractor::block(const Pattern& pattern, c
     key.push_back(filter.remainder);
   }
   if (BlockPointer known = blocks_.get(key)) return known;
-  return keep_block(key, make_block(pattern, *sample(*matcher_.find(pattern), filter)));
+  return keep_block(key, make_block(pattern, *sample(*matcher_.find(pattern), filter), whole_));
 }
 
-// The sentence's own occurrences are taken out of the sample that all sentences share. A sample without any gives the
-// block that all share, too: so it is with nearly all frequent patterns, which cost the most.
+// The sentence's own occurrences are taken out of the sample that all sentences share, and its links out of the lexical
+// counts. A sample without any gives the block that all share, too: so it is with nearly all frequent patterns, which cost
+// the most, and of whose words a single sentence has few links among many.
 GrammarExtractor::BlockPointer GrammarExtractor::block_without(const Pattern& pattern, std::uint32_t sentence) {
   SamplePointer shared = samples_.get(pattern);
   if (!shared) {
@@ -94,9 +97,12 @@ GrammarExtractor::BlockPointer GrammarExtractor::block_without(const Pattern& pa
   for (std::size_t i = 0; i < shared->size(); ++i) {
     if (shared->at(i)[0] - begin >= size) rest.add(shared->at(i));
   }
-  if (rest.size() < shared->size()) return make_block(pattern, rest);
+  if (rest.size() < shared->size()) {
+    if (left_out_ != sentence) lexical_.leave_out(left_out_ = sentence);
+    return make_block(pattern, rest, lexical_);
+  }
   if (BlockPointer known = blocks_.get(pattern)) return known;
-  return keep_block(pattern, make_block(pattern, *shared));
+  return keep_block(pattern, make_block(pattern, *shared, whole_));
 }
 
 GrammarExtractor::BlockPointer GrammarExtractor::keep_block(const Pattern& key, BlockPointer made) {
@@ -104,7 +110,8 @@ GrammarExtractor::BlockPointer GrammarExtractor::keep_block(const Pattern& key, 
   return made;
 }
 
-GrammarExtractor::BlockPointer GrammarExtractor::make_block(const Pattern& pattern, const Sample& sampled) {
+GrammarExtractor::BlockPointer GrammarExtractor::make_block(const Pattern& pattern, const Sample& sampled,
+                                                            const LexicalTable& lexical) {
   auto result = std::make_shared<Block>();
   result->occurs = sampled.occurs;
   if (sampled.size() == 0) return result;
@@ -120,7 +127,7 @@ GrammarExtractor::BlockPointer GrammarExtractor::make_block(const Pattern& patte
     }
     for (int around = 0; around < 4; ++around) extracted_[around] += gave[around];
   }
-  write_rules(pattern, sampled.size(), result->text);
+  write_rules(pattern, sampled.size(), lexical, result->text);
   result->text.shrink_to_fit();
   return result;
 }
@@ -159,7 +166,8 @@ GrammarExtractor::SamplePointer GrammarExtractor::sample(const Matches& matches,
   return result;
 }
 
-void GrammarExtractor::write_rules(const Pattern& pattern, std::size_t samples, std::string& text) {
+void GrammarExtractor::write_rules(const Pattern& pattern, std::size_t samples, const LexicalTable& lexical,
+                                   std::string& text) {
   const std::vector<CountedRule>& rules = counter_.rules();
   source_words_.clear();
   for (char32_t symbol : pattern) {
@@ -173,7 +181,7 @@ void GrammarExtractor::write_rules(const Pattern& pattern, std::size_t samples, 
     write_source(pattern, begin->around);
     select_best(begin, next);
     const bool singleton_source = extracted_[static_cast<std::uint32_t>(begin->around)] == 1;
-    for (const CountedRule* rule : selected_) write_rule(*rule, samples, singleton_source, text);
+    for (const CountedRule* rule : selected_) write_rule(*rule, samples, singleton_source, lexical, text);
     begin = next;
   }
 }
@@ -211,7 +219,7 @@ void GrammarExtractor::write_source(const Pattern& pattern, Around around) {
 }
 
 void GrammarExtractor::write_rule(const CountedRule& rule, std::size_t samples, bool singleton_source,
-                                  std::string& text) {
+                                  const LexicalTable& lexical, std::string& text) {
   text += source_side_;
   target_words_.clear();
   for (std::uint32_t i = 0; i < rule.symbols_size; ++i) {
@@ -225,7 +233,7 @@ void GrammarExtractor::write_rule(const CountedRule& rule, std::size_t samples, 
     }
   }
   double source_given_target = 0, target_given_source = 0;
-  lexical_weights(source_given_target, target_given_source);
+  lexical_weights(lexical, source_given_target, target_given_source);
   const auto feature = [&](std::string_view name, double value) {
     text += name;
     numbers_.append(value, text);
@@ -248,7 +256,8 @@ void GrammarExtractor::write_rule(const CountedRule& rule, std::size_t samples, 
 }
 
 // −log10 of the best p(f|e) for each source word, and of the best p(e|f) for each target word; NULL competes.
-void GrammarExtractor::lexical_weights(double& source_given_target, double& target_given_source) {
+void GrammarExtractor::lexical_weights(const LexicalTable& lexical, double& source_given_target,
+                                       double& target_given_source) {
   const std::size_t source_size = source_words_.size();
   double best_target[2 * (UINT8_MAX + 1)] = {};
   source_words_.push_back(kNullWord);
@@ -258,10 +267,10 @@ void GrammarExtractor::lexical_weights(double& source_given_target, double& targ
   for (std::size_t i = 0; i < source_words_.size(); ++i) {
     double best_source = 0;
     for (std::size_t j = 0; j < target_words_.size(); ++j) {
-      const double count = index_->lexical_count(source_words_[i], target_words_[j]);
+      const double count = lexical.count(source_words_[i], target_words_[j]);
       if (count == 0) continue;
-      best_source = std::max(best_source, count / index_->target_total[target_words_[j]]);
-      best_target[j] = std::max(best_target[j], count / index_->source_total[source_words_[i]]);
+      best_source = std::max(best_source, count / lexical.target_total(target_words_[j]));
+      best_target[j] = std::max(best_target[j], count / lexical.source_total(source_words_[i]));
     }
     if (i < source_size) source_given_target += cost(best_source);
   }

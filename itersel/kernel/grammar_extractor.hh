@@ -9,6 +9,7 @@
 
 #include "bitext_index.hh"
 #include "extract_options.hh"
+#include "lexical_table.hh"
 #include "number_text.hh"
 #include "occurrence_rules.hh"
 #include "pattern_matcher.hh"
@@ -48,19 +49,23 @@ class GrammarExtractor {
   BlockPointer block(const Pattern& pattern, const SentenceFilter& filter);
   BlockPointer block_without(const Pattern& pattern, std::uint32_t sentence);
   BlockPointer keep_block(const Pattern& key, BlockPointer made);
-  BlockPointer make_block(const Pattern& pattern, const Sample& sampled);
+  BlockPointer make_block(const Pattern& pattern, const Sample& sampled, const LexicalTable& lexical);
   SamplePointer sample(const Matches& matches, const SentenceFilter& filter);
-  void write_rules(const Pattern& pattern, std::size_t samples, std::string& text);
+  void write_rules(const Pattern& pattern, std::size_t samples, const LexicalTable& lexical, std::string& text);
   void select_best(const CountedRule* begin, const CountedRule* end);
   void write_source(const Pattern& pattern, Around around);
-  void write_rule(const CountedRule& rule, std::size_t samples, bool singleton_source, std::string& text);
-  void lexical_weights(double& source_given_target, double& target_given_source);
+  void write_rule(const CountedRule& rule, std::size_t samples, bool singleton_source, const LexicalTable& lexical,
+                  std::string& text);
+  void lexical_weights(const LexicalTable& lexical, double& source_given_target, double& target_given_source);
 
   std::shared_ptr<const BitextIndex> index_;
   const ExtractOptions options_;
   PatternMatcher matcher_;
   OccurrenceRules occurrence_rules_;
   RuleCounter counter_;
+  const LexicalTable whole_;
+  LexicalTable lexical_;                  // without the links of the sentence that is left out
+  std::uint32_t left_out_ = UINT32_MAX;
   NumberText numbers_;
   GenerationCache<Pattern, BlockPointer> blocks_;
   GenerationCache<Pattern, SamplePointer> samples_;  // of frequent patterns, for leaving out a sentence

@@ -9,8 +9,6 @@ constexpr std::uint32_t kSuperFrequent = 10;  // phrases whose triples are kept 
 constexpr std::uint32_t kNotFrequent = UINT32_MAX;
 // Patterns of the greatest length are never extended: their lists are only worth keeping if they are small.
 constexpr std::size_t kKeepLeaf = 4096;
-// Occurrences lie all over the text: the memory of a later one is asked for while an earlier one is looked at.
-constexpr std::ptrdiff_t kPrefetch = 12;
 
 std::vector<Pattern> split_chunks(const Pattern& pattern) {
   std::vector<Pattern> chunks(1);
@@ -173,9 +171,7 @@ void PatternMatcher::extend_right(const Matches& prefix, std::uint32_t last_leng
                                   Matches& result) {
   const std::uint32_t *source = index_.source.data, chunks = prefix.chunks;
   const std::uint32_t *occurrence = prefix.positions, *end = prefix.positions + prefix.count * chunks;
-  const std::ptrdiff_t ahead = kPrefetch * chunks;
   for (; occurrence != end; occurrence += chunks) {
-    if (end - occurrence > ahead) __builtin_prefetch(source + occurrence[ahead + chunks - 1] + last_length);
     std::uint32_t next = occurrence[chunks - 1] + last_length;
     const std::uint32_t limit = occurrence[0] + options_.max_span;
     if (!gap) {
@@ -199,9 +195,7 @@ void PatternMatcher::extend_left(const Matches& suffix, std::uint32_t last_lengt
                                  Matches& result) {
   const std::uint32_t *source = index_.source.data, chunks = suffix.chunks;
   const std::uint32_t *occurrence = suffix.positions, *end = suffix.positions + suffix.count * chunks;
-  const std::ptrdiff_t ahead = kPrefetch * chunks;
   for (; occurrence != end; occurrence += chunks) {
-    if (end - occurrence > ahead) __builtin_prefetch(source + occurrence[ahead]);
     std::uint32_t next = occurrence[0];
     const std::uint32_t last = occurrence[chunks - 1] + last_length;
     const std::uint32_t limit = last > options_.max_span ? last - options_.max_span : 0;

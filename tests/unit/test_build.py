@@ -105,6 +105,7 @@ def test_overrides(folder):
         ("shards.features=colour", "unknown feature group 'colour'"),
         ("extract.folds=3", "exclude each other"),
         ("jobs=0", "jobs is 0"),
+        ("cache=-1", "cache is -1"),
         ("lm.order", "not an assignment: 'lm.order'"),
         (".=3", "not an assignment"),
         ("lm.order=[", "not YAML"),

@@ -88,7 +88,7 @@ def test_same_as_brute_force(tmp_path_factory, bitext, tight, mode, max_span, ma
             "folds": lambda other, number=number: other % 2 != number % 2,
         }[mode]
         found = parse(extractor.extract(" ".join(pair.source), number))
-        assert_same(found, extract(bitext, pair.source, limits, allowed))
+        assert_same(found, extract(bitext, pair.source, limits, allowed, all_links=mode != "leave_one_out"))
 
 
 def random_bitext(size: int, words: str = "abcdefgh", lengths: tuple[int, int] = (3, 12)) -> list[Pair]:
@@ -123,6 +123,39 @@ def test_sampling_is_bounded_and_repeatable(tmp_path: Path, folds: int) -> None:
         assert count <= min(samples, all_count)
         if all_samples <= 20:
             assert features == everything[rule][0]
+
+
+def test_leave_one_out_takes_the_sentence_out_of_the_sample(tmp_path: Path) -> None:
+    """Against extractions that neither sample nor, in the other case, leave anything out."""
+    bitext = random_bitext(300)
+    index = make_index(tmp_path, bitext)
+    left_out = ExtractOptions(max_samples=20, leave_one_out=True)
+    extractor, everything = Extractor(index, left_out), Extractor(index, ExtractOptions(max_samples=0))
+    others, sampled = (
+        Extractor(index, ExtractOptions(max_samples=0, leave_one_out=True)),
+        Extractor(index, ExtractOptions(max_samples=20)),
+    )
+    whole = reduced = 0
+    for number in range(0, 300, 10):
+        sentence = " ".join(bitext[number].source)
+        found = parse(extractor.extract(sentence, number))
+        supported = parse(others.extract(sentence, number))
+        with_own, in_sample = parse(everything.extract(sentence)), parse(sampled.extract(sentence))
+        assert found.keys() <= supported.keys()
+        for rule, (features, links) in found.items():
+            samples, count = counts(features)
+            all_samples, _ = counts(with_own[rule][0])
+            other_samples, other_count = counts(supported[rule][0])
+            assert count <= other_count
+            if all_samples <= 20:  # all occurrences are looked at, but the sentence's own
+                assert features == supported[rule][0]
+            elif samples == 20:  # none of them was the sentence's own
+                whole += 1
+                assert (features, links) == in_sample[rule]
+            else:
+                reduced += 1
+                assert 20 - (all_samples - other_samples) <= samples < 20
+    assert whole and reduced
 
 
 def test_results_do_not_depend_on_cache_jobs_or_order(tmp_path: Path) -> None:
