@@ -79,15 +79,16 @@ GrammarExtractor::BlockPointer GrammarExtractor::block(const Pattern& pattern, c
 }
 
 // The sentence's own occurrences are taken out of the sample that all sentences share, and its links out of the lexical
-// counts. A sample without any gives the block that all share, too: so it is with nearly all frequent patterns, which cost
-// the most, and of whose words a single sentence has few links among many.
+// counts. A sample without any gives the block that all share, too: so it is with nearly all frequent patterns, which
+// cost the most, and of whose words a single sentence has few links among many.
 GrammarExtractor::BlockPointer GrammarExtractor::block_without(const Pattern& pattern, std::uint32_t sentence) {
   SamplePointer shared = samples_.get(pattern);
   if (!shared) {
     const MatchesPointer matches = matcher_.find(pattern);
     shared = sample(*matches, {});
     // Of rare patterns the matcher has all occurrences at hand.
-    if (shared->size() < matches->count) samples_.put(pattern, shared, shared->positions.size() * sizeof(std::uint32_t));
+    if (shared->size() < matches->count)
+      samples_.put(pattern, shared, shared->positions.size() * sizeof(std::uint32_t));
   }
   const std::uint32_t begin = index_->source_start[sentence];
   const std::uint32_t size = index_->source_start[sentence + 1] - begin;

@@ -64,7 +64,7 @@ class GrammarExtractor {
   OccurrenceRules occurrence_rules_;
   RuleCounter counter_;
   const LexicalTable whole_;
-  LexicalTable lexical_;                  // without the links of the sentence that is left out
+  LexicalTable lexical_;  // without the links of the sentence that is left out
   std::uint32_t left_out_ = UINT32_MAX;
   NumberText numbers_;
   GenerationCache<Pattern, BlockPointer> blocks_;
