@@ -30,13 +30,6 @@ MatchesPointer finished(Matches&& matches) {
   return result;
 }
 
-// Like std::lower_bound, but quick where the place is near the beginning.
-const std::uint32_t* first_not_below(const std::uint32_t* begin, const std::uint32_t* end, std::uint32_t value) {
-  std::ptrdiff_t step = 1;
-  while (step < end - begin && begin[step] < value) begin += step, step *= 2;
-  return std::lower_bound(begin, begin + std::min(step + 1, end - begin), value);
-}
-
 }  // namespace
 
 PatternMatcher::PatternMatcher(const BitextIndex& index, const ExtractOptions& options, std::size_t cache_bytes)
@@ -127,44 +120,34 @@ MatchesPointer PatternMatcher::find_frequent(const Pattern& pattern) {
   const auto super = [&](std::size_t i) { return ranks[i] < kSuperFrequent; };
   if (chunks.size() == kMaxChunks && !(super(1) && (super(0) || super(2)))) return nullptr;
 
-  const auto sorted = [&](std::size_t i) { return in_text_order(ranks[i], chunks[i]); };
+  MatchesPointer prefix;
+  if (chunks.size() == 2) {
+    MatchesPointer& sorted = in_text_order_[ranks[0]];
+    if (!sorted) {
+      const MatchesPointer first = find(chunks[0]);
+      Matches copy;
+      copy.owned.assign(first->positions, first->positions + first->count);
+      std::sort(copy.owned.begin(), copy.owned.end());
+      sorted = finished(std::move(copy));
+    }
+    prefix = sorted;
+  } else {
+    prefix = find(chunks[0] + kGap + chunks[1]);
+  }
+  // Extend by the last phrase's first word, then check that the rest of it follows.
   Matches result;
   result.chunks = static_cast<std::uint32_t>(chunks.size());
-  const MatchesPointer prefix = chunks.size() == 2 ? sorted(0) : find(chunks[0] + kGap + chunks[1]);
-  join(*prefix, static_cast<std::uint32_t>(chunks[chunks.size() - 2].size()), *sorted(chunks.size() - 1),
-       static_cast<std::uint32_t>(chunks.back().size()), result);
+  const Pattern& last = chunks.back();
+  extend_right(*prefix, static_cast<std::uint32_t>(chunks[chunks.size() - 2].size()), true, last.front(), result);
+  for (std::size_t length = 1; length < last.size(); ++length) {
+    result.positions = result.owned.data();
+    result.count = result.owned.size() / result.chunks;
+    Matches longer;
+    longer.chunks = result.chunks;
+    extend_right(result, static_cast<std::uint32_t>(length), false, last[length], longer);
+    result = std::move(longer);
+  }
   return finished(std::move(result));
-}
-
-MatchesPointer PatternMatcher::in_text_order(std::uint32_t rank, const Pattern& phrase) {
-  MatchesPointer& sorted = in_text_order_[rank];
-  if (!sorted) {
-    const MatchesPointer found = find(phrase);
-    Matches copy;
-    copy.owned.assign(found->positions, found->positions + found->count);
-    std::sort(copy.owned.begin(), copy.owned.end());
-    sorted = finished(std::move(copy));
-  }
-  return sorted;
-}
-
-// Both lists are in text order (by first chunk), so those of `last` that an occurrence can reach lie around the ones of
-// the occurrence before: no word of the text is looked at, but for the ends of sentences.
-void PatternMatcher::join(const Matches& prefix, std::uint32_t prefix_length, const Matches& last,
-                          std::uint32_t last_length, Matches& result) {
-  const std::uint32_t *from = last.positions, *end = last.positions + last.count, chunks = prefix.chunks;
-  for (std::size_t i = 0; i < prefix.count; ++i) {
-    const std::uint32_t* occurrence = prefix.positions + i * chunks;
-    const std::uint32_t separator = index_.source_start[index_.sentence[occurrence[0]] + 1] - 1;
-    const std::uint32_t limit = std::min(occurrence[0] + options_.max_span, separator);
-    const std::uint32_t earliest = occurrence[chunks - 1] + prefix_length + 1;
-    from = first_not_below(from, end, occurrence[0]);
-    for (const std::uint32_t* at = from; at != end && *at + last_length <= limit; ++at) {
-      if (*at < earliest) continue;
-      result.owned.insert(result.owned.end(), occurrence, occurrence + chunks);
-      result.owned.push_back(*at);
-    }
-  }
 }
 
 void PatternMatcher::extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word,

@@ -41,9 +41,6 @@ class PatternMatcher {
   MatchesPointer find_discontiguous(const Pattern& pattern);
   MatchesPointer find_frequent(const Pattern& pattern);
   std::uint32_t frequency_rank(const Pattern& phrase);
-  MatchesPointer in_text_order(std::uint32_t rank, const Pattern& phrase);
-  void join(const Matches& prefix, std::uint32_t prefix_length, const Matches& last, std::uint32_t last_length,
-            Matches& result);
   void extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word, Matches& result);
   void extend_left(const Matches& suffix, std::uint32_t last_length, bool gap, std::uint32_t word, Matches& result);
 
