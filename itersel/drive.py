@@ -64,7 +64,15 @@ class Driver:
         self.devtest = sorted(devtest, key=lambda one: isinstance(one, ListTable))  # shards first, otherwise as given
         self.default_shards = 1 if self.plan.one_shard else None
         self.folds = len(fold_model_paths(config))
-        self.plan.check(len(self.tasks(0)))
+        tasks = self.tasks(0)
+        self.plan.check(len(tasks))
+        if config.epoch.learn.schedule == "adagrad" and any(
+            len({part.path for part in one.parts}) > 1 for one in tasks
+        ):
+            raise ConfigError(
+                "the schedule adagrad needs shards that are whole files: what it knows of a feature ends with the file",
+                hint="Use layout.kind: files, or another schedule.",
+            )
         description = {
             "configuration": asdict(config),
             "versions": {

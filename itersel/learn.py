@@ -16,7 +16,7 @@ from itersel import _kernel
 from itersel.pairs import PairConfig
 
 RULES = ("perceptron", "margin_perceptron")
-SCHEDULES = ("constant", "inverse", "inverse_sqrt")
+SCHEDULES = ("constant", "inverse", "inverse_sqrt", "adagrad")
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class LearnConfig:
     eta: float = 0.0001
     """Learning rate."""
     schedule: str = "constant"
-    """Rate of the t-th list: constant η, inverse η/t, inverse_sqrt η/√t."""
+    """Rate of the t-th list: constant η, inverse η/t, inverse_sqrt η/√t; adagrad, with `batch` only: each feature has
+    its own, η over the root of the sum of squares of its updates so far in this epoch and shard."""
     l1: float = 0.0
     """After each list, every weight that an update touched moves towards 0 by this much and stops at 0."""
     batch: bool = False

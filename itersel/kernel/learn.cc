@@ -9,6 +9,7 @@ namespace itersel {
 namespace {
 
 constexpr std::uint32_t kConstantColumn = ~0u;
+constexpr double kAdaGradFloor = 1e-6;  // so that what is left of a sum by rounding does not become a step of η
 
 double rate(const LearnOptions& options, std::uint64_t t) {
   switch (options.schedule) {
@@ -33,7 +34,8 @@ Schedule schedule_of_name(const std::string& name) {
   if (name == "constant") return Schedule::kConstant;
   if (name == "inverse") return Schedule::kInverse;
   if (name == "inverse_sqrt") return Schedule::kInverseSqrt;
-  throw InputError("", "unknown schedule '" + name + "'; there are constant, inverse and inverse_sqrt");
+  if (name == "adagrad") return Schedule::kAdaGrad;
+  throw InputError("", "unknown schedule '" + name + "'; there are constant, inverse, inverse_sqrt and adagrad");
 }
 
 Learner::Learner(std::vector<double>* weights, const LearnOptions& options, std::uint64_t lists_before)
@@ -41,6 +43,8 @@ Learner::Learner(std::vector<double>* weights, const LearnOptions& options, std:
   if (!(options.eta > 0)) throw InputError("", "the learning rate is not positive: " + std::to_string(options.eta));
   if (!(options.lambda >= 0)) throw InputError("", "the l1 step is negative: " + std::to_string(options.lambda));
   if (!(options.margin >= 0)) throw InputError("", "the margin is negative: " + std::to_string(options.margin));
+  if (options.schedule == Schedule::kAdaGrad && !options.batch)
+    throw InputError("", "the schedule adagrad needs batch: true, as it knows a list's gradient only after all pairs");
 }
 
 void Learner::learn(const KBestList& list, const std::vector<double>& values, std::uint64_t sentence) {
@@ -92,6 +96,8 @@ void Learner::compact(const KBestList& list) {
     stamps_.resize(weights_->size(), 0);
     column_of_.resize(weights_->size());
   }
+  if (options_.schedule == Schedule::kAdaGrad && squares_.size() < weights_->size())
+    squares_.resize(weights_->size(), 0);
   if (options_.average && sums_.size() < weights_->size()) {
     sums_.resize(weights_->size(), 0);
     summed_.resize(weights_->size(), 0);
@@ -194,7 +200,13 @@ void Learner::finish(double eta) {
   for (std::size_t i = 0; i < features_.size(); ++i) {
     if (!touched_[i]) continue;
     double w = local_[i];
-    if (options_.batch) w += eta * sum_[i];
+    if (options_.schedule == Schedule::kAdaGrad) {
+      double& squares = squares_[features_[i]];
+      squares += sum_[i] * sum_[i];
+      w += eta * sum_[i] / (std::sqrt(squares) + kAdaGradFloor);
+    } else if (options_.batch) {
+      w += eta * sum_[i];
+    }
     if (options_.lambda > 0) w = w > 0 ? std::max(0.0, w - options_.lambda) : std::min(0.0, w + options_.lambda);
     if (options_.average) {  // the weight so far was that of all lists since its last change
       const std::uint32_t feature = features_[i];

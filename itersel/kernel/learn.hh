@@ -17,11 +17,12 @@
 namespace itersel {
 
 enum class UpdateRule { kPerceptron, kMarginPerceptron };
-// η for the t-th list, t = 1, 2, …: η, η / t, η / √t.
-enum class Schedule { kConstant, kInverse, kInverseSqrt };
+// η for the t-th list, t = 1, 2, …: η, η / t, η / √t. AdaGrad (Duchi et al. 2011; Green et al. 2013): per feature,
+// η / (√G + 10⁻⁶), where G sums the squares of the feature's Σ x̄ over the lists so far, this one included; batch only.
+enum class Schedule { kConstant, kInverse, kInverseSqrt, kAdaGrad };
 
-// By name, "perceptron", "margin_perceptron"; "constant", "inverse", "inverse_sqrt". Else an InputError that lists
-// them.
+// By name, "perceptron", "margin_perceptron"; "constant", "inverse", "inverse_sqrt", "adagrad". Else an InputError that
+// lists them.
 UpdateRule update_rule_of_name(const std::string& name);
 Schedule schedule_of_name(const std::string& name);
 
@@ -98,6 +99,7 @@ class Learner {
   // Per feature, for the average: the sum of its weight over the first summed_ lists.
   std::vector<double> sums_;
   std::vector<std::uint64_t> summed_;
+  std::vector<double> squares_;  // per feature, AdaGrad's G
   LearnStatistics statistics_;
   std::vector<std::uint32_t> changed_;
 

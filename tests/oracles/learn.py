@@ -6,8 +6,10 @@ def difference(a, b):
     return {f: a.get(f, 0.0) - b.get(f, 0.0) for f in keys if a.get(f, 0.0) != b.get(f, 0.0)}
 
 
-def learn(w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, batch=False):
-    """Changes the dictionary w; returns (rank errors, margin violations, updates)."""
+def learn(w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, batch=False, history=None):
+    """Changes the dictionary w; returns (rank errors, margin violations, updates).
+
+    With `history` ({feature: updates of earlier lists}) the rates are AdaGrad's."""
     errors = violations = updates = 0
     total, touched = {}, set()
     for better, worse in pairs:
@@ -26,7 +28,11 @@ def learn(w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, 
                 else:
                     w[f] = w.get(f, 0.0) + eta * value
     for f, value in total.items():
-        w[f] = w.get(f, 0.0) + eta * value
+        rate = eta
+        if history is not None:
+            history.setdefault(f, []).append(value)
+            rate = eta / (sum(one**2 for one in history[f]) ** 0.5 + 1e-6)
+        w[f] = w.get(f, 0.0) + rate * value
     for f in touched if l1 > 0 else ():
         w[f] = max(0.0, w[f] - l1) if w[f] > 0 else min(0.0, w[f] + l1)
     return errors, violations, updates

@@ -31,11 +31,13 @@ def arrays(hypotheses):
     batch=st.booleans(),
     l1=st.sampled_from([0.0, 0.05]),
     kind=st.sampled_from(["multipartite", "all"]),
-    schedule=st.sampled_from(["constant", "inverse", "inverse_sqrt"]),
+    schedule=st.sampled_from(["constant", "inverse", "inverse_sqrt", "adagrad"]),
     start=st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.30000000000000004]), min_size=10, max_size=10),
 )
 def test_learner_equals_the_oracle(lists, rule, batch, l1, kind, schedule, start):
     pairs = PairConfig(kind=kind)
+    batch = batch or schedule == "adagrad"
+    updates = {} if schedule == "adagrad" else None
     config = LearnConfig(rule=rule, eta=0.1, batch=batch, l1=l1, schedule=schedule, average=True, pairs=pairs)
     learner = _kernel.Learner(start, config.options())
     w = dict(enumerate(start))
@@ -44,9 +46,9 @@ def test_learner_equals_the_oracle(lists, rule, batch, l1, kind, schedule, start
         hypotheses, metric = [vector for vector, _ in entries], [value for _, value in entries]
         before = learner.weights
         learner.learn(*arrays(hypotheses), np.zeros(len(entries)), metric)
-        eta = {"constant": 0.1, "inverse": 0.1 / t, "inverse_sqrt": 0.1 / math.sqrt(t)}[schedule]
+        eta = {"constant": 0.1, "inverse": 0.1 / t, "inverse_sqrt": 0.1 / math.sqrt(t)}.get(schedule, 0.1)
         found = make_pairs(metric, pairs).tolist()
-        totals += oracle.learn(w, hypotheses, found, rule, 1.0, eta, l1, batch)
+        totals += oracle.learn(w, hypotheses, found, rule, 1.0, eta, l1, batch, updates)
         np.testing.assert_allclose(learner.weights, [w[f] for f in range(10)], rtol=0, atol=1e-9)
         history.append([w[f] for f in range(10)])
         np.testing.assert_allclose(learner.average, np.mean(history, axis=0), rtol=0, atol=1e-9)
@@ -66,6 +68,18 @@ def test_average_by_hand():
         learner.learn(*arrays([{0: 1.0}, worse]), np.zeros(2), [1.0, 0.0])
     assert learner.weights.tolist() == [0.5, -1, -1]
     np.testing.assert_allclose(learner.average, [(1 + 1 + 0.5) / 3, -1, -1 / 3], rtol=1e-15)
+
+
+def test_adagrad_by_hand():
+    # A feature's first update has the size of the rate, whatever its gradient; the n-th of equal ones that over √n.
+    config = LearnConfig("perceptron", eta=0.5, batch=True, schedule="adagrad", pairs=PairConfig(kind="all"))
+    learner = _kernel.Learner([], config.options())
+    learner.learn(*arrays([{0: 3.0}, {1: 7.0}]), np.zeros(2), [1.0, 0.0])
+    np.testing.assert_allclose(learner.weights, [0.5, -0.5], atol=1e-6)
+    learner.learn(*arrays([{1: 7.0, 2: 0.1}, {}]), np.zeros(2), [1.0, 0.0])
+    np.testing.assert_allclose(learner.weights, [0.5, -0.5 + 0.5 / math.sqrt(2), 0.5], atol=1e-5)
+    with pytest.raises(InputError, match="adagrad needs batch: true"):
+        _kernel.Learner([], LearnConfig(schedule="adagrad").options())
 
 
 def test_two_pairs_by_hand():

@@ -30,6 +30,7 @@ from itersel.pairs import PairConfig
 from itersel.rerank_config import RerankConfig
 from itersel.shard import Shard, ShardDecoder, ShardWriter
 from itersel.train_config import RunConfig, TrainConfig, flat
+from itersel.train_layout import TrainLayout
 
 # Sentence x: x̄ = a − b; sentence y: x̄ = b − 2a. All translations have one word, so no other feature differs.
 PLAIN = b"""\
@@ -367,6 +368,14 @@ def test_command_line_and_configuration(tmp_path, data, capsys):
     }.items():
         assert main([*arguments, "--set", wrong]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_adagrad_needs_shards_that_are_files(data, tmp_path):
+    learn = LearnConfig(eta=0.05, batch=True, schedule="adagrad")
+    config = config_of(data, epoch=EpochConfig(k=20, learn=learn), start=None)
+    train(config, tmp_path / "files")
+    with pytest.raises(ConfigError, match="adagrad needs shards that are whole files"):
+        train(replace(config, layout=TrainLayout("random", shards=2)), tmp_path / "random")
 
 
 def test_settings_keep_the_other_defaults_of_their_group():
