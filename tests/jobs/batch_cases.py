@@ -51,6 +51,8 @@ def command(config: TrainConfig, output: Path, runner: str) -> list[str]:
     words += ["--start", str(config.start), "--epochs", str(config.epochs), "--runner", runner]
     words += ["--reducers", str(config.run.reducers), "--top", str(config.selection.top), "-k", str(config.epoch.k)]
     words += ["--eta", str(config.epoch.learn.eta), "--set", f"epoch.unique={str(config.epoch.unique).lower()}"]
+    words += ["--lm", config.language_model] if config.language_model else []
+    words += ["--fold-lm", *config.fold_models] if config.fold_models else []
     return words
 
 
