@@ -144,7 +144,7 @@ class BuildKernel(build_ext):
             if not newer(target, read_dependencies(used, source)):
                 made = self.compiler.compile(
                     [str(source)],
-                    output_dir=str(folder),
+                    output_dir=str(folder / f"of-{os.getpid()}"),  # two builds at a time do not share half-made files
                     macros=KENLM_MACROS,
                     include_dirs=includes,
                     extra_postargs=[*flags, "-MMD", "-MF", str(used)],
@@ -154,7 +154,9 @@ class BuildKernel(build_ext):
 
         folder.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            return list(pool.map(compile_one, sources))
+            made = list(pool.map(compile_one, sources))
+        shutil.rmtree(folder / f"of-{os.getpid()}", ignore_errors=True)
+        return made
 
 
 def pybind11_include() -> str:
