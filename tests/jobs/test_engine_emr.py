@@ -118,8 +118,9 @@ def test_same_bytes_one_cluster_and_no_credentials(nodes, wheelhouse, tmp_path, 
     assert list(clusters().values()) == ["TERMINATED"]
     assert len(nodes.steps) == 3 + 4  # epochs, and devtest before and after each
     files = keys("itersel/files/")
-    shards = [os.path.basename(key) for key in files if key.endswith(".itsh")]
-    assert sorted(shards) == ["0.itsh", "1.itsh", "2.itsh", "3.itsh", "dev.itsh"]
+    shards = ["0.itsh", "1.itsh", "2.itsh", "3.itsh", "dev.itsh"]
+    models = ["lm.0.arpa", "lm.1.arpa", "lm.2.arpa", "lm.arpa"]
+    assert sorted(os.path.basename(key) for key in files) == shards + models
     assert keys() == files | keys("itersel/logs/"), "temporary files are left"
     said = capfd.readouterr()
     everything = written(tmp_path / "emr") + (said.out + said.err).encode()
