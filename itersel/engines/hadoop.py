@@ -39,8 +39,6 @@ ATTEMPTS = 3
 """Times that a task is tried before the job fails."""
 LOG_PATIENCE = 120.0
 """Seconds to wait until YARN has collected the logs of a failed job."""
-STEADY = 5
-"""Looks at the logs without anything new, after which they count as collected."""
 FOLDERS = 8
 """Finished jobs whose data may lie in HDFS until it is removed: each removal starts a Java machine."""
 SETTINGS = {
@@ -163,11 +161,11 @@ class HadoopEngine(MapReduceEngine):
         if log.application is None:
             return ResourceError(f"the job {name} could not be started on Hadoop", hint=self._hint())
         self.at_work = False
-        until, errors, steady = time.monotonic() + LOG_PATIENCE, list[str](), 0
-        while not any(map(is_telling, errors)) and steady < STEADY and time.monotonic() < until:
+        until, complete, errors = time.monotonic() + LOG_PATIENCE, False, list[str]()
+        while not any(map(is_telling, errors)) and not complete and time.monotonic() < until:
             time.sleep(1)
-            before, errors = errors, self.client.task_errors(log.application)
-            steady = steady + 1 if errors and errors == before else 0
+            complete = self.client.has_all_logs(log.application)  # asked first: what is read then is all there is
+            errors = self.client.task_errors(log.application)
         return describe(errors, self._hint(log.application), name, log.failures)
 
     def _hint(self, application: str | None = None) -> str:

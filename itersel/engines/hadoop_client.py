@@ -16,6 +16,8 @@ from pathlib import Path
 from itersel.errors import ConfigError, ResourceError
 
 CHUNK = 1 << 20
+COLLECTING = {"NOT_START", "RUNNING", "RUNNING_WITH_FAILURE"}
+"""States of YARN's log aggregation in which more is to come."""
 LIVE = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
 HINT = "Set HADOOP_HOME, or start a Hadoop on this machine: python3 conf/hadoop/cluster.py start"
 
@@ -87,6 +89,13 @@ class HadoopClient:
         text = _run([self.yarn, "application", "-list", "-appTags", tag, "-appStates", LIVE])
         for one in re.findall(r"^(application_\d+_\d+)\s", text, re.MULTILINE):
             _run([self.yarn, "application", "-kill", one])
+
+    def has_all_logs(self, application: str) -> bool:
+        """Whether every node has handed in its logs of a finished application, or YARN does not collect them."""
+        command = [self.yarn, "application", "-status", application]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603
+        status = re.search(r"Log Aggregation Status : (\w+)", done.stdout)
+        return done.returncode == 0 and (status is None or status[1] not in COLLECTING)
 
     def task_errors(self, application: str) -> list[str]:
         """What each task of a finished application wrote to stderr; nothing where YARN does not keep logs."""

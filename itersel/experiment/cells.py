@@ -27,7 +27,7 @@ from itersel.drive import train
 from itersel.epoch import EpochConfig
 from itersel.errors import ConfigError
 from itersel.evaluate import Evaluation, EvaluationOptions, System, score_systems
-from itersel.experiment.config import GIVEN, Cell, ExperimentConfig
+from itersel.experiment.config import GIVEN, Cell, ExperimentConfig, run_suffix
 from itersel.features import GROUPS, PREFIXES, Weights, parse_groups
 from itersel.files import atomic_write, file_checksum, read_lines
 from itersel.language_model import LanguageModel
@@ -102,11 +102,18 @@ class CellResult:
     tests: dict[str, list[str]]
     """What the translations depend on besides the weights: limits of the search, and checksums of the language model
     and the shards."""
+    run: int = 1
+    """Which of the repeats."""
+
+    @property
+    def system(self) -> str:
+        """The name that all repeats share."""
+        return self.name.removesuffix(run_suffix(self.run))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """All finished cells in the grid's order, and their evaluation by test set."""
+    """All finished cells in the grid's order, and the evaluation of their systems by test set."""
 
     config: ExperimentConfig
     results: tuple[CellResult, ...]
@@ -241,6 +248,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         side_by_side=side_by_side,
         commit=used.commit,
         tests=_test_conditions(plan),
+        run=plan.cell.run,
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
     return result
@@ -262,19 +270,25 @@ def finished(plan: CellPlan) -> CellResult | None:
 
 
 def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> Outcome:
-    """Scores of all finished cells on the test sets, and tests of the differences between any two."""
+    """Scores of all finished cells' systems on the test sets, and tests of the differences between any two."""
     done = [(plan, result) for plan in plans if (result := finished(plan)) is not None]
+    runs: dict[str, list[CellPlan]] = {}
+    for plan, _ in done:
+        runs.setdefault(plan.cell.system, []).append(plan)
     evaluations = {}
     for name in config.tests if done else ():
         shards = [Shard(path) for path in done[0][0].tests[name]]
         references = [shard.references(number) for shard in shards for number in range(len(shard))]
-        systems = [System(plan.cell.name, [list(read_lines(plan.translations(name)))]) for plan, _ in done]
+        systems = [
+            System(system, [list(read_lines(plan.translations(name))) for plan in several])
+            for system, several in runs.items()
+        ]
         options = EvaluationOptions(
             metrics=METRICS, trials=config.significance.trials, seed=config.significance.seed, jobs=jobs
         )
         evaluations[name] = score_systems(systems, references, options)
-    runs = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
-    return Outcome(config, tuple(result for _, result in done), evaluations, runs, tuple(built(config.build)))
+    trainings = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
+    return Outcome(config, tuple(result for _, result in done), evaluations, trainings, tuple(built(config.build)))
 
 
 def _test_conditions(plan: CellPlan) -> dict[str, list[str]]:

@@ -1,7 +1,9 @@
 """The configuration of an experiment: a build, and a grid of trainings on its sets (conf/experiments/*.yaml).
 
 A grid is a list of blocks. Each block is multiplied out: algorithms × tuning sets × feature groups × varied keys; every
-combination is a cell with a name and a training configuration. Paths in the file are relative to its folder.
+combination is a cell with a name and a training configuration. `repeats` trains it several times, with other seeds:
+each of these runs is a cell, and together they are one system of the table. Paths in the file are relative to its
+folder.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ GIVEN = "given"
 """The algorithm of a cell that takes weights from a file: nothing is trained."""
 NUMBERS = {GIVEN: 0} | {name: number for number, name in enumerate(PLANS, 1)}
 """The papers' numbers of the algorithms, by which the table marks differences."""
-BLOCK_KEYS = ("algorithm", "tuning", "features", "set", "vary", "weights", "name")
+BLOCK_KEYS = ("algorithm", "tuning", "features", "set", "vary", "weights", "name", "repeats")
 KEYS = ("name", "build", "build_set", "devtest", "tests", "decoder", "train", "grid", "significance")
 RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run")
 """Keys of a training that the experiment itself fills in."""
@@ -52,6 +54,11 @@ class Significance:
             )
 
 
+def run_suffix(run: int) -> str:
+    """What the name of a cell ends with, beyond that of its system; nothing for the first run."""
+    return f"-run={run}" if run > 1 else ""
+
+
 @dataclass(frozen=True)
 class Cell:
     """One training of the grid, or given weights. `training` lacks the data, which the build makes."""
@@ -65,10 +72,17 @@ class Cell:
     """The keys in which cells of a block differ, for the name and the table."""
     weights: str | None = None
     label: str = ""
+    run: int = 1
+    """Which of the repeats."""
 
     @property
     def name(self) -> str:
         """Unique in the experiment, and fit for a folder's name."""
+        return self.system + run_suffix(self.run)
+
+    @property
+    def system(self) -> str:
+        """The name that all repeats share."""
         parts = [self.label, self.algorithm, self.tuning.replace(":", "."), self.features.replace(",", "+")]
         parts += [f"{key.rpartition('.')[2]}={value}" for key, value in self.varied.items()]
         return re.sub(r"[^A-Za-z0-9_.+=-]", "_", "-".join(part for part in parts if part))
@@ -155,9 +169,10 @@ def _cells(block: Any, common: dict[str, Any], folder: Path, sets: Sequence[str]
         if algorithm not in NUMBERS:
             raise ConfigError(f"algorithm is {algorithm!r}", hint=f"Choose among {', '.join(NUMBERS)}.")
         if algorithm == GIVEN:
-            if "weights" not in block or {"tuning", "set", "vary"} & block.keys():
+            if "weights" not in block or {"tuning", "set", "vary", "repeats"} & block.keys():
                 raise ConfigError(
-                    "given weights need `weights`, and no `tuning`, `set` or `vary`", hint="Give a weight file."
+                    "given weights need `weights`, and no `tuning`, `set`, `vary` or `repeats`",
+                    hint="Give a weight file.",
                 )
             weights = os.fspath(folder / _text(block["weights"], "weights"))
             # Nothing is trained, but devtest is decoded as after the others' epochs.
@@ -173,7 +188,24 @@ def _cells(block: Any, common: dict[str, Any], folder: Path, sets: Sequence[str]
                 settings = common
                 for key, value in {**_mapping(block.get("set"), "set"), **varied}.items():
                     settings = assign(settings, key, value)
-                yield Cell(algorithm, tuning, group, _training(settings, algorithm, folder), varied, None, label)
+                training = _training(settings, algorithm, folder)
+                for run, seeded in enumerate(_repeated(training, block.get("repeats", 1)), 1):
+                    yield Cell(algorithm, tuning, group, seeded, varied, None, label, run)
+
+
+def _repeated(training: TrainConfig, repeats: Any) -> Iterator[TrainConfig]:
+    """The training with its own seeds, then with the following ones."""
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
+        raise ConfigError(f"repeats is {repeats!r}", hint="Give the number of runs, such as 3.")
+    epoch = training.epoch
+    if repeats > 1 and not epoch.shuffle:
+        raise ConfigError(
+            f"repeats is {repeats}, but all runs would be the same", hint="Set epoch.shuffle: true, which has a seed."
+        )
+    pairs = epoch.learn.pairs
+    for more in range(repeats):
+        learn = replace(epoch.learn, pairs=replace(pairs, seed=pairs.seed + more))
+        yield replace(training, epoch=replace(epoch, seed=epoch.seed + more, learn=learn))
 
 
 def _training(settings: dict[str, Any], algorithm: str, folder: Path) -> TrainConfig:

@@ -98,6 +98,7 @@ def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
                 "bleu_interval": list(evaluation.score(name).interval),
                 "chrf": evaluation.score(name, "chrf").mean,
                 "length_ratio": evaluation.length_ratios[name],
+                "bleu_runs": list(evaluation.score(name).runs),
             }
             for name in evaluation.systems
         },

@@ -8,7 +8,9 @@ significantly. @n is the epoch that devtest chose.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 from itersel.evaluate import Evaluation
 from itersel.experiment.cells import METRICS, CellResult, Outcome
@@ -17,9 +19,38 @@ from itersel.experiment.results import effort, sentence
 from itersel.paper_table import Column, Entry, Marks, PaperTable, Row
 
 
+@dataclass(frozen=True)
+class System:
+    """A cell, or all repeats of one: `mean` has the means of what was measured."""
+
+    mean: CellResult
+    runs: tuple[CellResult, ...]
+
+    @staticmethod
+    def of(runs: Sequence[CellResult]) -> System:
+        measured = replace(
+            runs[0],
+            name=runs[0].system,
+            run=1,
+            weights=round(fmean(one.weights for one in runs)),
+            devtest_bleu=fmean(one.devtest_bleu for one in runs),
+            cpu_seconds=fmean(one.cpu_seconds for one in runs),
+        )
+        return System(measured, tuple(runs))
+
+
+def systems(outcome: Outcome) -> list[System]:
+    """In the grid's order."""
+    found: dict[str, list[CellResult]] = {}
+    for one in outcome.results:
+        found.setdefault(one.system, []).append(one)
+    return [System.of(runs) for runs in found.values()]
+
+
 def mark(outcome: Outcome, test: str) -> dict[str, Marks]:
-    """The marks of all cells on a test set, by name."""
-    results, evaluation, level = outcome.results, outcome.evaluations[test], outcome.config.significance.level
+    """The marks of all systems on a test set, by name."""
+    results = [system.mean for system in systems(outcome)]
+    evaluation, level = outcome.evaluations[test], outcome.config.significance.level
 
     def differs(one: CellResult, other: CellResult) -> bool:
         return evaluation.comparison(one.name, other.name).randomization.p < level
@@ -48,8 +79,9 @@ def _comparable(one: CellResult, other: CellResult) -> bool:
 
 
 def paper_table(outcome: Outcome) -> PaperTable:
-    """All finished cells, in the grid's order; a column of settings only where cells vary in some."""
-    config, varied = outcome.config, any(cell.varied for cell in outcome.results)
+    """All finished cells, repeats in one row, in the grid's order; settings only where cells vary in some."""
+    config, found = outcome.config, systems(outcome)
+    varied = any(system.mean.varied or len(system.runs) > 1 for system in found)
     settings = [Column("settings", left=True)] if varied else []
     columns = [
         *(Column("alg."), Column("tuning set", left=True), Column("features", left=True), *settings),
@@ -59,15 +91,16 @@ def paper_table(outcome: Outcome) -> PaperTable:
     ]
     marks = {test: mark(outcome, test) for test in outcome.evaluations}
     rows = []
-    for cell in outcome.results:
+    for system in found:
+        cell, several = system.mean, len(system.runs) > 1
         entries = [Entry(str(cell.number), cell.number), _words(cell.tuning or GIVEN)]
         entries.append(_words(cell.features.replace(",", "+")))
         if varied:
-            values = (f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items())
-            entries.append(_words(", ".join(values)))
+            values = [f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items()]
+            entries.append(_words(", ".join(values + [f"{len(system.runs)} runs"] * several)))
         entries.append(Entry(f"{cell.weights:,}", cell.weights))
-        chosen = "" if cell.chosen is None else f"@{cell.chosen}"
-        entries.append(Entry(f"{cell.devtest_bleu:.2f}", cell.devtest_bleu, chosen))
+        chosen = "/".join(str(one.chosen) for one in system.runs if one.chosen is not None)
+        entries.append(Entry(f"{cell.devtest_bleu:.2f}", cell.devtest_bleu, f"@{chosen}" if chosen else ""))
         for test, evaluation in outcome.evaluations.items():
             entries += _scores(cell, evaluation, marks[test][cell.name])
         seconds = cell.cpu_seconds
@@ -81,9 +114,12 @@ def _words(text: str) -> Entry:
 
 
 def _scores(cell: CellResult, evaluation: Evaluation, marks: Marks) -> list[Entry]:
-    bleu, chrf = (evaluation.score(cell.name, metric).mean for metric in METRICS)
+    (bleu, deviation), (chrf, _) = (
+        (score.mean, score.deviation) for score in (evaluation.score(cell.name, metric) for metric in METRICS)
+    )
     length = evaluation.length_ratios[cell.name]
-    return [Entry(f"{bleu:.2f}", bleu, marks=marks), Entry(f"{chrf:.2f}", chrf), Entry(f"{length:.3f}", length)]
+    spread = "" if deviation is None else f"±{deviation:.2f}"
+    return [Entry(f"{bleu:.2f}", bleu, spread, marks), Entry(f"{chrf:.2f}", chrf), Entry(f"{length:.3f}", length)]
 
 
 LEGEND = (
@@ -94,13 +130,20 @@ LEGEND = (
 )
 
 
+REPEATS = (
+    " Of several runs, which differ in seeds, there are means; ±: standard deviation; differences are tested over "
+    "all runs, each of which has its own epoch."
+)
+
+
 def legend(outcome: Outcome) -> tuple[str, ...]:
     """What the table's signs mean; what it took, and whether cells are missing."""
     config, cells = outcome.config, len(outcome.results)
     one = config.significance
+    repeats = REPEATS if any(result.run > 1 for result in outcome.results) else ""
     missing = len(config.cells) - cells
     note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
     return (
-        LEGEND.format(devtest=config.devtest, level=one.level, trials=one.trials),
+        LEGEND.format(devtest=config.devtest, level=one.level, trials=one.trials) + repeats,
         sentence(effort(outcome), cells) + note,
     )

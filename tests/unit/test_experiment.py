@@ -5,6 +5,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 import sacrebleu
@@ -16,7 +17,7 @@ from itersel.drive import train
 from itersel.errors import ConfigError
 from itersel.evaluate import Comparison, Evaluation, SystemScore
 from itersel.experiment import cells
-from itersel.experiment.cells import CellResult, Outcome, evaluate_cells, finished, plan_cells, run_cells
+from itersel.experiment.cells import CellPlan, CellResult, Outcome, evaluate_cells, finished, plan_cells, run_cells
 from itersel.experiment.config import ExperimentConfig, Significance, load_experiment
 from itersel.experiment.results import Effort, effort, sentence
 from itersel.experiment.table import mark, paper_table
@@ -117,6 +118,10 @@ def test_the_grid_is_multiplied_out(folder):
         ("tests: [test]", "tests: [test]\ndecoder: 200", "decoder is not a group of keys"),
         ("tests: [test]", "tests: [test]\ndecoder: {pass_through: all}", "decoder.pass_through has no effect here"),
         ("train: {epochs: 2,", "train: {epochs: 2, fold_models: [x],", "'fold_models' is filled in"),
+        ("tuning: dev", "tuning: dev, repeats: 2", "repeats is 2, but all runs would be the same"),
+        ("tuning: dev", "tuning: dev, repeats: true", "repeats is True"),
+        ("tuning: dev", "tuning: dev, repeats: 0", "repeats is 0"),
+        ("weights: given.weights", "weights: given.weights, repeats: 2", "given weights need"),
         ("trials: 100", "level: 2", "significance.level is 2"),
         ("build: build.yaml", "build: nosuch.yaml", "nosuch.yaml"),
         ("grid:", "grid: all\nname:", "name is"),
@@ -129,6 +134,12 @@ def test_bad_configurations_are_named(folder, tmp_path, capsys, old, new, messag
     (tmp_path / "bad.yaml").write_text(GRID.replace(old, new, 1))
     assert main(["experiment", str(tmp_path / "bad.yaml"), "--output", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err
+
+
+def bleu_of_translations(plan: CellPlan, references: list[str]) -> float:
+    """Of the test set, by sacrebleu itself."""
+    with gzip.open(plan.folder / "test.txt.gz", "rt") as stream:
+        return sacrebleu.corpus_bleu(stream.read().splitlines(), [references], tokenize="none", force=True).score
 
 
 def test_a_cell_is_a_training_run(done, tmp_path):
@@ -155,8 +166,7 @@ def test_a_cell_is_a_training_run(done, tmp_path):
     outcome = evaluate_cells(config, plan_cells(config))
     references = (config.build.work.parent / "d.en").read_text().splitlines()
     for planned in plan_cells(config):
-        with gzip.open(planned.folder / "test.txt.gz", "rt") as stream:
-            bleu = sacrebleu.corpus_bleu(stream.read().splitlines(), [references], tokenize="none", force=True).score
+        bleu = bleu_of_translations(planned, references)
         assert outcome.evaluations["test"].score(planned.cell.name).mean == pytest.approx(bleu, abs=1e-9)
 
 
@@ -328,6 +338,37 @@ def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
     assert results["effort"]["wall_seconds"] == pytest.approx(sum(cell["wall_seconds"] for cell in results["cells"]))
     assert results["effort"]["unknown"] == 0
     assert "of wall time in sum" in shown and "of wall time in sum" in (output / "table.md").read_text()
+
+
+def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
+    """Each repeat is a training with the next seed; the table has the means, and the deviation by its definition."""
+    assert done
+    grid = GRID.replace("epoch: {k: 10", "epoch: {shuffle: true, seed: 6, k: 10").replace(
+        'features: [dense, "id,shape"]', "features: dense, repeats: 3"
+    )
+    (folder / "repeats.yaml").write_text(grid)
+    config = load_experiment(folder / "repeats.yaml")
+    names = ["sgd-dev-dense", "sgd-dev-dense-run=2", "sgd-dev-dense-run=3"]
+    assert [cell.name for cell in config.cells[1:4]] == names
+    assert [cell.training.epoch.seed for cell in config.cells[1:4]] == [6, 7, 8]
+    plans = plan_cells(config, only="sgd-*")
+    results = list(run_cells(plans, jobs=2))
+    assert [result.name for result in results] == names and [result.run for result in results] == [1, 2, 3]
+    references = (folder / "d.en").read_text().splitlines()
+    scores = [bleu_of_translations(plan, references) for plan in plans]
+    made = evaluate_cells(config, plan_cells(config))
+    evaluation = made.evaluations["test"]
+    assert evaluation.systems == ("sgd-dev-dense",)
+    score = evaluation.score("sgd-dev-dense")
+    assert score.runs == pytest.approx(scores)
+    (row,) = paper_table(made).rows
+    shown = [entry.plain() for entry in row.entries]
+    assert shown[3] == "3 runs"
+    assert (
+        shown[5] == f"{fmean(one.devtest_bleu for one in results):.2f} @{'/'.join(str(one.chosen) for one in results)}"
+    )
+    assert shown[6] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
+    assert "3 of 6 cells are not finished" in paper_table(made).legend[-1]
 
 
 def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_path):

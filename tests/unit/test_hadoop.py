@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from itersel.engines.hadoop import describe, stored_name
+from itersel.engines.hadoop import HadoopEngine, describe, stored_name
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.mrjob_log import MrjobLog
 from itersel.errors import ConfigError, InputError, ResourceError
@@ -123,6 +124,35 @@ def test_words_of_tasks(home):
     assert HadoopClient.find().task_errors("application_1_2") == ["shard 1 (a.itsh)\nKilled"]
     write_command(home, "yarn", "echo 'Log aggregation is not enabled' >&2; exit 255")
     assert HadoopClient.find().task_errors("application_1_2") == []
+
+
+@pytest.mark.parametrize(
+    ("report", "complete"),
+    [
+        ("echo '  Log Aggregation Status : RUNNING'", False),  # one node of several is late
+        ("echo '  Log Aggregation Status : SUCCEEDED'", True),
+        ("echo '  Log Aggregation Status : DISABLED'", True),
+        ("echo '  Final-State : FAILED'", True),  # a Hadoop that does not tell
+        ("echo 'Connection refused' >&2; exit 255", False),
+    ],
+)
+def test_whether_logs_are_complete(home, report, complete):
+    write_command(home, "yarn", report)
+    assert HadoopClient.find().has_all_logs("application_1_2") is complete
+    assert calls(home) == ["application -status application_1_2"]
+
+
+def test_words_of_a_late_node_are_waited_for(home, tmp_path, monkeypatch):
+    """One node's logs are there at once, without a word of the failure; the other's are there when YARN says so."""
+    early, late = "log4j:WARN No appenders", TRACE + "itersel.errors.InputError: shard 2 (x): altered"
+    looks = iter([[early]] * 9 + [[early, late]])
+    monkeypatch.setattr("itersel.engines.hadoop.time.sleep", lambda seconds: None)
+    monkeypatch.setattr(HadoopClient, "task_errors", lambda self, application: next(looks))
+    monkeypatch.setattr(HadoopClient, "has_all_logs", lambda self, application: False)
+    engine = object.__new__(HadoopEngine)
+    engine.client, engine.directory = HadoopClient.find(), SimpleNamespace(path=tmp_path)
+    error = engine.explain("train_epoch", SimpleNamespace(application="application_1_2", failures=[]))
+    assert isinstance(error, InputError) and str(error).startswith("shard 2 (x): altered")
 
 
 def test_an_error_of_ours_is_all_that_is_said():
