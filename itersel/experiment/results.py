@@ -103,7 +103,13 @@ def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
             for name in evaluation.systems
         },
         "differences": [
-            {"first": one.first, "second": one.second, one.metric: one.difference, "p": one.randomization.p}
+            {
+                "first": one.first,
+                "second": one.second,
+                one.metric: one.difference,
+                "p": one.randomization.p,
+                "p_bootstrap": one.bootstrap.p,
+            }
             for one in evaluation.comparisons
         ],
     }
