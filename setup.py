@@ -102,7 +102,7 @@ class BuildKernel(build_ext):
         build = ROOT / "build" / ("kernel-sanitized" if sanitize else "kernel")
         kenlm = kenlm_sources(ROOT / "build" / "sources")
         flags = (
-            ["-O2", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if sanitize else ["-O3"]
+            ["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if sanitize else ["-O3"]
         )
         flags += ["-std=c++17", "-fvisibility=hidden", "-fPIC", "-ffp-contract=off"]
         try:

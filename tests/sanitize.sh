@@ -25,6 +25,6 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$report
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:log_path=$report
 status=0
 LD_PRELOAD="$($compiler -print-file-name=libasan.so) $($compiler -print-file-name=libstdc++.so)" \
-  python -P -m pytest -p no:cacheprovider -m "not slow" "${tests[@]}" "$@" || status=$?
+  python -P -m pytest -n 2 -p no:cacheprovider -m "not slow" "${tests[@]}" "$@" || status=$?
 cat "$report".* >&2 2>/dev/null || true
 exit $status
