@@ -143,7 +143,7 @@ def test_whether_logs_are_complete(home, report, complete):
 
 
 def test_words_of_a_late_node_are_waited_for(home, tmp_path, monkeypatch):
-    """One node's logs are there at once, without a word of the failure; the other's are there when YARN says so."""
+    """One node's logs are there at once, without a word of the failure; the other's come much later."""
     early, late = "log4j:WARN No appenders", TRACE + "itersel.errors.InputError: shard 2 (x): altered"
     looks = iter([[early]] * 9 + [[early, late]])
     monkeypatch.setattr("itersel.engines.hadoop.time.sleep", lambda seconds: None)
@@ -153,6 +153,19 @@ def test_words_of_a_late_node_are_waited_for(home, tmp_path, monkeypatch):
     engine.client, engine.directory = HadoopClient.find(), SimpleNamespace(path=tmp_path)
     error = engine.explain("train_epoch", SimpleNamespace(application="application_1_2", failures=[]))
     assert isinstance(error, InputError) and str(error).startswith("shard 2 (x): altered")
+
+
+def test_logs_without_an_error_are_read_until_they_are_complete(home, tmp_path, monkeypatch):
+    """A killed task says nothing of its end: when all nodes have handed in their logs, there is no more to wait for."""
+    answers, looks = iter([False, False, True]), list[str]()
+    monkeypatch.setattr("itersel.engines.hadoop.time.sleep", lambda seconds: None)
+    monkeypatch.setattr(HadoopClient, "task_errors", lambda self, application: looks.append(application) or ["shard 1"])
+    monkeypatch.setattr(HadoopClient, "has_all_logs", lambda self, application: next(answers))
+    engine = object.__new__(HadoopEngine)
+    engine.client, engine.directory = HadoopClient.find(), SimpleNamespace(path=tmp_path)
+    error = engine.explain("train_epoch", SimpleNamespace(application="application_1_2", failures=[]))
+    assert isinstance(error, ResourceError) and "shard 1" in str(error)
+    assert looks == ["application_1_2"] * 3
 
 
 def test_an_error_of_ours_is_all_that_is_said():
