@@ -20,7 +20,7 @@ test: $(VENV)/ready-to-test lint tools check sanitize
 lint:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror itersel/kernel/*.cc itersel/kernel/*.hh
+	$(BIN)/clang-format --dry-run --Werror itersel/kernel/*/*.cc itersel/kernel/*/*.hh
 	$(BIN)/mypy itersel
 
 # What the tests of engines and of the report use and pip has not. Where it cannot be installed, they are skipped with a
@@ -43,7 +43,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=23.2" "setuptools>=68,<81" wheel
 
-SOURCES := setup.py setup.cfg pyproject.toml $(wildcard itersel/kernel/*.cc itersel/kernel/*.hh)
+SOURCES := setup.py setup.cfg pyproject.toml $(wildcard itersel/kernel/*/*.cc itersel/kernel/*/*.hh)
 
 $(VENV)/ready: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet -e .

@@ -65,8 +65,8 @@ def kenlm_sources(cache: Path) -> Path:
 def build_id(flags: list[str]) -> str:
     """Stands for what the kernel is made from: our sources, KenLM's version, the flags. Not for where or when."""
     made = hashlib.sha256(" ".join([KENLM_VERSION, *flags]).encode())
-    for path in sorted((ROOT / KERNEL).glob("*.??")):
-        made.update(f"\n{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
+    for path in sorted((ROOT / KERNEL).glob("*/*.??")):
+        made.update(f"\n{path.parent.name}/{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
     return made.hexdigest()[:16]
 
 
@@ -109,7 +109,7 @@ class BuildKernel(build_ext):
             # KenLM's tries read unaligned integers on purpose, where the processor allows it.
             kenlm_flags = [*flags, "-fno-sanitize=alignment"] if sanitize else flags
             archive = self.build_kenlm(kenlm, build, kenlm_flags)
-            (build / "itersel" / "kernel_build_id.o").unlink(missing_ok=True)  # changes with every other file
+            (build / "itersel" / "base_build_id.o").unlink(missing_ok=True)  # changes with every other file
             objects = self.compile_all(
                 [ROOT / source for source in ext.sources],
                 build / "itersel",
@@ -169,7 +169,7 @@ setup(
     ext_modules=[
         Extension(
             "itersel._kernel",
-            sources=sorted(str(path.relative_to(ROOT)) for path in (ROOT / KERNEL).glob("*.cc")),
+            sources=sorted(str(path.relative_to(ROOT)) for path in (ROOT / KERNEL).glob("*/*.cc")),
             include_dirs=[pybind11_include(), str(ROOT / KERNEL)],
         )
     ],

@@ -1,4 +1,4 @@
-"""The cost model of itersel/sizing.py against runs, and for a corpus of the paper's size.
+"""The cost model of itersel/engines/sizing.py against runs, and for a corpus of the paper's size.
 
     python benchmarks/cost_model.py [--shards FILE … --lm FILE]
 
@@ -26,16 +26,16 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from itersel.build import build, language_model_path, shards_path  # noqa: E402
-from itersel.build_config import load_config  # noqa: E402
-from itersel.drive import train  # noqa: E402
-from itersel.map_task import MapResult  # noqa: E402
-from itersel.mapreduce import collect, map_records, reduce_pieces  # noqa: E402
-from itersel.mix import Selection  # noqa: E402
-from itersel.shard import Shard  # noqa: E402
-from itersel.sizing import COLUMN_SECONDS, REDUCE_SECONDS, Measured, Slots, epoch_cost, measure  # noqa: E402
-from itersel.train_config import RunConfig, TrainConfig  # noqa: E402
-from itersel.vectors import Vector, feature_ids  # noqa: E402
+from itersel.engines.sizing import COLUMN_SECONDS, REDUCE_SECONDS, Measured, Slots, epoch_cost, measure  # noqa: E402
+from itersel.learn.mixing import Selection  # noqa: E402
+from itersel.mapreduce.records import collect, map_records, reduce_pieces  # noqa: E402
+from itersel.mapreduce.work_item import MapResult  # noqa: E402
+from itersel.model.vectors import Vector, feature_ids  # noqa: E402
+from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
+from itersel.pipeline.build_config import load_config  # noqa: E402
+from itersel.run.config import RunConfig, TrainConfig  # noqa: E402
+from itersel.run.driver import train  # noqa: E402
+from itersel.shards.shard import Shard  # noqa: E402
 
 EPOCHS = 3
 SPIN_SECONDS = 2.0

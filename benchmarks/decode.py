@@ -20,12 +20,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from itersel.decode import Decoder, DecoderOptions  # noqa: E402
-from itersel.features import Weights  # noqa: E402
-from itersel.files import read_bytes, read_lines  # noqa: E402
-from itersel.grammar import Grammar  # noqa: E402
-from itersel.language_model import LanguageModel  # noqa: E402
-from itersel.shard import Shard, ShardDecoder, ShardWriter  # noqa: E402
+from itersel.base.files import read_bytes, read_lines  # noqa: E402
+from itersel.decode.decoder import Decoder, DecoderOptions  # noqa: E402
+from itersel.decode.shard_decoder import ShardDecoder  # noqa: E402
+from itersel.grammar.grammar import Grammar  # noqa: E402
+from itersel.lm.model import LanguageModel  # noqa: E402
+from itersel.model.features import Weights  # noqa: E402
+from itersel.shards.shard import Shard, ShardWriter  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "cdec-m30k"
 CDEC_INSTRUCTIONS = (18.91 - 0.62) / 19 * 1e9  # a sentence, from the data's README

@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 from sacrebleu.metrics import BLEU, CHRF, TER  # noqa: E402
 from sacrebleu.significance import PairedTest  # noqa: E402
 
-from itersel.corpus_metrics import METRICS, CorpusMetric  # noqa: E402
-from itersel.significance import bootstrap_test, randomization_test  # noqa: E402
+from itersel.evaluation.significance import bootstrap_test, randomization_test  # noqa: E402
+from itersel.metrics.corpus import METRICS, CorpusMetric  # noqa: E402
 
 SACREBLEU: dict[str, Callable[[], Any]] = {
     "bleu": lambda: BLEU(tokenize="none", force=True),

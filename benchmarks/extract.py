@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from itersel.extract import ExtractOptions, Extractor, build_index
-from itersel.files import read_lines
+from itersel.base.files import read_lines
+from itersel.grammar.extraction import ExtractOptions, Extractor, build_index
 
 CDEC_SENTENCES_PER_SECOND = 9.3
 

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from itersel.files import atomic_write, read_lines  # noqa: E402
+from itersel.base.files import atomic_write, read_lines  # noqa: E402
 from itersel.lm import Settings, estimate, write_arpa  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from itersel.mix import Columns, Selection, in_shard_order, merge, reduce_range
-from itersel.vectors import Vector, even_bounds
+from itersel.learn.mixing import Columns, Selection, in_shard_order, merge, reduce_range
+from itersel.model.vectors import Vector, even_bounds
 
 REFERENCE_SECONDS = 43.6
 TOP = 100_000

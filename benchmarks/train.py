@@ -19,13 +19,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from itersel.build import build, language_model_path, shards_path  # noqa: E402
-from itersel.build_config import load_config  # noqa: E402
-from itersel.epoch import STAGES, EpochConfig, run_epoch  # noqa: E402
-from itersel.language_model import LanguageModel  # noqa: E402
-from itersel.shard import Shard  # noqa: E402
-from itersel.shard_folder import read_manifest  # noqa: E402
-from itersel.vectors import Vector  # noqa: E402
+from itersel.learn.epoch import STAGES, EpochConfig, run_epoch  # noqa: E402
+from itersel.lm.model import LanguageModel  # noqa: E402
+from itersel.model.vectors import Vector  # noqa: E402
+from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
+from itersel.pipeline.build_config import load_config  # noqa: E402
+from itersel.shards.folder import read_manifest  # noqa: E402
+from itersel.shards.shard import Shard  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "multi30k"
 DTRAIN_SECONDS = 1.27  # of processor a sentence, from ../shared/data/cdec-m30k/README.md

@@ -3,10 +3,10 @@
 The classes to begin with: Grammar, LanguageModel, Weights, Decoder (with DecoderOptions) and Hypothesis.
 """
 
-from itersel.decode import Decoder, DecoderOptions, Hypothesis
-from itersel.features import Weights
-from itersel.grammar import Grammar
-from itersel.language_model import LanguageModel
-from itersel.version import __version__
+from itersel.base.version import __version__
+from itersel.decode.decoder import Decoder, DecoderOptions, Hypothesis
+from itersel.grammar.grammar import Grammar
+from itersel.lm.model import LanguageModel
+from itersel.model.features import Weights
 
 __all__ = ["Decoder", "DecoderOptions", "Grammar", "Hypothesis", "LanguageModel", "Weights", "__version__"]

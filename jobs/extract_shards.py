@@ -12,8 +12,8 @@ from dataclasses import asdict
 
 from mrjob.job import MRJob
 
-from itersel.shard_folder import PlannedShard, write_shard
-from itersel.shard_task import open_compiler, single_record
+from itersel.shards.folder import PlannedShard, write_shard
+from itersel.shards.settings import open_compiler, single_record
 
 
 class MRExtractShards(MRJob):
@@ -23,7 +23,9 @@ class MRExtractShards(MRJob):
         self.add_file_arg("--sentences", required=True, help="tokenised sentences")
         self.add_file_arg("--references", action="append", default=[], help="translations; may be given several times")
         self.add_file_arg("--tasks", help="task labels")
-        self.add_passthru_arg("--settings", default="{}", help="rule and shard options as JSON (itersel.shard_task)")
+        self.add_passthru_arg(
+            "--settings", default="{}", help="rule and shard options as JSON (itersel.shards.settings)"
+        )
         self.add_passthru_arg("--output-folder", required=True, help="where the shards go")
 
     def mapper_init(self):

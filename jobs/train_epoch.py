@@ -1,4 +1,4 @@
-"""One epoch as a map-reduce job: map trains a shard, reduce mixes a range of features (itersel.mapreduce has the code).
+"""One epoch as a map-reduce job: map trains a shard, reduce mixes a range of features (code: itersel.mapreduce.records).
 
 Input lines are map tasks as the driver writes them, one a shard (docs/training.md shows how to make them by hand):
 
@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from mrjob.job import MRJob
 from mrjob.protocol import JSONProtocol, RawValueProtocol
 
-from itersel.language_model import LanguageModels
-from itersel.mapreduce import FINISHED, Record, map_shard, read_configuration, reduce_pieces
-from itersel.plan import plan_of_name
-from itersel.vectors import Vector
+from itersel.algorithms.plan import plan_of_name
+from itersel.lm.model import LanguageModels
+from itersel.mapreduce.records import FINISHED, Record, map_shard, read_configuration, reduce_pieces
+from itersel.model.vectors import Vector
 
 STATUS_INTERVAL = 30.0
 

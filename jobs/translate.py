@@ -1,4 +1,4 @@
-"""Translation as a map-only job: each input line is a block of a shard's sentences (itersel.mapreduce has the code).
+"""Translation as a map-only job: each input line is a block of a shard's sentences (code: itersel.mapreduce.records).
 
 Input lines are `[block, "shard file", "checksum", first sentence, number of sentences]`. Example:
 
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from mrjob.job import MRJob
 from mrjob.protocol import JSONProtocol, RawValueProtocol
 
-from itersel.language_model import LanguageModel
-from itersel.mapreduce import BlockTranslator, Record, read_configuration
-from itersel.vectors import Vector
+from itersel.lm.model import LanguageModel
+from itersel.mapreduce.records import BlockTranslator, Record, read_configuration
+from itersel.model.vectors import Vector
 
 
 class Translate(MRJob):

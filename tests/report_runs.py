@@ -5,13 +5,13 @@ import random
 import shutil
 from pathlib import Path
 
-from itersel.drive import train
-from itersel.epoch import EpochConfig
-from itersel.learn import LearnConfig
-from itersel.mix import Selection
-from itersel.paper_table import Column, Entry, Marks, PaperTable, Row
-from itersel.shard import ShardWriter
-from itersel.train_config import TrainConfig
+from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Row
+from itersel.learn.epoch import EpochConfig
+from itersel.learn.learner import LearnConfig
+from itersel.learn.mixing import Selection
+from itersel.run.config import TrainConfig
+from itersel.run.driver import train
+from itersel.shards.shard import ShardWriter
 
 HOSTILE = ("</script><script>document.hacked=1</script>", "<img/src=x/onerror=document.hacked=2>")
 WORDS = {

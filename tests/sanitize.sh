@@ -2,7 +2,7 @@
 # Runs the kernel's tests with AddressSanitizer and UBSan: bash tests/sanitize.sh [pytest arguments]
 #
 # The instrumented package goes to build/sanitized, beside the normal extension, which stays as it is. Python's own
-# leaks are not looked for; tests/unit/test_decoder.py watches the kernel's memory instead.
+# leaks are not looked for; tests/unit/decode/test_decoder.py watches the kernel's memory instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,10 +14,22 @@ done
 rm -rf build/sanitized
 ITERSEL_SANITIZE=1 python setup.py -q build --build-lib build/sanitized 2> >(grep -i error >&2 || true)
 
-units=decoder,grammar,weights,language_model,fuzz_readers,shard,extract,learn,metrics,mix,pairs,vectors,epoch,list_table
-IFS=, read -ra names <<<"$units"
-tests=("${names[@]/#/tests/unit/test_}")
-tests=("${tests[@]/%/.py}")
+tests=(
+  tests/unit/decode/test_decoder.py
+  tests/unit/grammar/test_grammar.py
+  tests/unit/model/test_weights.py
+  tests/unit/lm/test_language_model.py
+  tests/unit/shards/test_fuzz_readers.py
+  tests/unit/shards/test_shard.py
+  tests/unit/grammar/test_extraction.py
+  tests/unit/learn/test_learn.py
+  tests/unit/metrics/test_metrics.py
+  tests/unit/learn/test_mixing.py
+  tests/unit/learn/test_pairs.py
+  tests/unit/model/test_vectors.py
+  tests/unit/learn/test_epoch.py
+  tests/unit/lists/test_list_table.py
+)
 export PYTHONPATH=$PWD/build/sanitized PYTHONMALLOC=malloc
 # pytest swallows what native code writes, so reports go to files, shown at the end.
 report=$PWD/build/sanitized/report

@@ -6,5 +6,5 @@
 ##$ -l h_rt=00:30:00
 ##$ -l h_vmem=8G
 # module load python/3.11
-"$1" -m itersel.engines.batch_task "$2" $((SGE_TASK_ID - 1)) && exit
+"$1" -m itersel.engines.batch_worker "$2" $((SGE_TASK_ID - 1)) && exit
 exit 100

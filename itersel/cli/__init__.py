@@ -15,9 +15,9 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from itersel import events
-from itersel.errors import UserError
-from itersel.version import __version__, version_details
+from itersel.base import events
+from itersel.base.errors import UserError
+from itersel.base.version import __version__, version_details
 
 VERBS: tuple[str, ...] = (
     "prepare",
@@ -38,7 +38,7 @@ VERBS: tuple[str, ...] = (
     "completion",
 )
 USAGE, INTERRUPTED, TERMINATED = 2, 130, 143
-"""Exit codes, besides those of errors (itersel.errors)."""
+"""Exit codes, besides those of errors (itersel.base.errors)."""
 
 
 class Parser(argparse.ArgumentParser):

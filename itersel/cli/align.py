@@ -13,8 +13,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from itersel import events
-from itersel.align import (
+from itersel.align.aligner import (
     AlignedPair,
     AlignerConfig,
     eflomal_links,
@@ -22,12 +21,13 @@ from itersel.align import (
     given_links,
     symmetrize,
 )
-from itersel.errors import ConfigError, InputError
-from itersel.lexicon import NULL, LexiconCounter, format_entry
-from itersel.links import SYMMETRIZATIONS, format_links
-from itersel.outputs import atomic_group
-from itersel.progress import track
-from itersel.text import SEPARATOR, Bitext
+from itersel.align.lexicon import NULL, LexiconCounter, format_entry
+from itersel.align.links import SYMMETRIZATIONS, format_links
+from itersel.base import events
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.outputs import atomic_group
+from itersel.base.progress import track
+from itersel.text.bitext import SEPARATOR, Bitext
 
 SUMMARY = "align the words of a bitext"
 EXAMPLE = """\

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.build import build, language_model_path, shards_path
-from itersel.build_config import TRAIN, load_config
-from itersel.stages import table
+from itersel.pipeline.build import build, language_model_path, shards_path
+from itersel.pipeline.build_config import TRAIN, load_config
+from itersel.pipeline.stages import table
 
 SUMMARY = "go from parallel text to shards by one configuration file"
 EXAMPLE = """\

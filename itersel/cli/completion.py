@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.completion import SHELLS, script
+from itersel.cli.completion_scripts import SHELLS, script
 
 SUMMARY = "print a completion script for a shell"
 EXAMPLE = """\

@@ -11,8 +11,8 @@ import argparse
 import os
 from pathlib import Path
 
-from itersel.demo import METRICS, checkout, outcome_table, run_demo
-from itersel.errors import ConfigError
+from itersel.base.errors import ConfigError
+from itersel.pipeline.demo import METRICS, checkout, outcome_table, run_demo
 
 SUMMARY = "train and test on the corpus that comes with the sources"
 EXAMPLE = """\

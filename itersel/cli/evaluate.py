@@ -11,13 +11,13 @@ import argparse
 import json
 from dataclasses import asdict
 
-from itersel import events
-from itersel.corpus_metrics import CASES, METRICS, TOKENIZERS, MetricOptions
-from itersel.errors import ConfigError
-from itersel.evaluate import EvaluationOptions, score_systems
-from itersel.evaluation_input import parse_systems, read_references, read_systems
-from itersel.evaluation_table import render
-from itersel.oracle import score_oracles
+from itersel.base import events
+from itersel.base.errors import ConfigError
+from itersel.evaluation.inputs import parse_systems, read_references, read_systems
+from itersel.evaluation.oracle import score_oracles
+from itersel.evaluation.scoring import EvaluationOptions, score_systems
+from itersel.evaluation.table import render
+from itersel.metrics.corpus import CASES, METRICS, TOKENIZERS, MetricOptions
 
 SUMMARY = "score outputs, with significance tests"
 EXAMPLE = """\

@@ -11,18 +11,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from itersel import events
-from itersel.errors import ConfigError
-from itersel.experiment import cells as runner
-from itersel.experiment.cells import Outcome
-from itersel.experiment.config import ExperimentConfig, load_experiment
-from itersel.experiment.results import document
-from itersel.experiment.table import paper_table
-from itersel.files import atomic_write
-from itersel.paper_table import PaperTable
+from itersel.base import events
+from itersel.base.errors import ConfigError
+from itersel.base.files import atomic_write
+from itersel.base.paper_table import PaperTable
+from itersel.base.version import commit
+from itersel.pipeline.experiment import cells as runner
+from itersel.pipeline.experiment.cells import Outcome
+from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
+from itersel.pipeline.experiment.results import document
+from itersel.pipeline.experiment.table import paper_table
 from itersel.report import write_report
-from itersel.run_directory import write_json
-from itersel.version import commit
+from itersel.run.directory import write_json
 
 SUMMARY = "train and test a grid of algorithms, sets and features; print the table"
 EXAMPLE = """\

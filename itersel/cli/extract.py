@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.errors import ConfigError
-from itersel.extract import ExtractOptions, build_index
-from itersel.files import read_lines
-from itersel.grammar_folder import write_grammars
-from itersel.progress import Progress
+from itersel.base.errors import ConfigError
+from itersel.base.files import read_lines
+from itersel.base.progress import Progress
+from itersel.grammar.extraction import ExtractOptions, build_index
+from itersel.grammar.folder import write_grammars
 
 SUMMARY = "extract per-sentence grammars from a word-aligned bitext"
 EXAMPLE = """\

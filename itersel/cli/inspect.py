@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.translate import add_limits
-from itersel.decode import DecoderOptions
-from itersel.views import view
-from itersel.views.options import ViewOptions
+from itersel.decode.decoder import DecoderOptions
+from itersel.inspect import view
+from itersel.inspect.options import ViewOptions
 
 SUMMARY = "look inside a grammar, shard, weights file, run or derivation"
 EXAMPLE = """\

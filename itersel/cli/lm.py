@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from itersel import events
-from itersel.errors import ConfigError, InputError
-from itersel.files import atomic_write, read_lines
+from itersel.base import events
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import atomic_write, read_lines
+from itersel.base.progress import Progress, track
 from itersel.lm import Fold, Model, Settings, estimate, read_vocabulary, write_arpa
-from itersel.progress import Progress, track
 
 SUMMARY = "estimate an n-gram language model"
 EXAMPLE = """\

@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 
-from itersel.errors import ConfigError
-from itersel.outputs import atomic_group
-from itersel.progress import track
-from itersel.text import NORMALIZATIONS, SEPARATOR, Bitext, Cleaning, Limits, Summary, clean_side, prepare
+from itersel.base.errors import ConfigError
+from itersel.base.outputs import atomic_group
+from itersel.base.progress import track
+from itersel.text.bitext import NORMALIZATIONS, SEPARATOR, Bitext, Cleaning, Limits, Summary, clean_side, prepare
 
 SUMMARY = "clean, tokenise and filter a bitext"
 EXAMPLE = """\

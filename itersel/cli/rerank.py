@@ -11,20 +11,20 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from itersel import events
-from itersel.config import assign, build, override, read_yaml
-from itersel.features import Weights
-from itersel.list_compile import ORDERS
-from itersel.metrics import KERNEL_METRICS
-from itersel.nbest import FORMS, Fields, read_lists
-from itersel.outputs import open_output
-from itersel.plan import PLANS
-from itersel.progress import Progress
-from itersel.rerank import train_reranker
-from itersel.rerank_config import RerankConfig
-from itersel.rescore import rescore
-from itersel.train_config import RUNNERS
-from itersel.views.run import epoch_table
+from itersel.algorithms.plan import PLANS
+from itersel.base import events
+from itersel.base.config import assign, build, override, read_yaml
+from itersel.base.outputs import open_output
+from itersel.base.progress import Progress
+from itersel.inspect.run import epoch_table
+from itersel.lists.compiler import ORDERS
+from itersel.lists.reader import FORMS, Fields, read_lists
+from itersel.lists.rescoring import rescore
+from itersel.metrics.sentence import KERNEL_METRICS
+from itersel.model.features import Weights
+from itersel.run.config import RUNNERS
+from itersel.run.rerank import train_reranker
+from itersel.run.rerank_config import RerankConfig
 
 SUMMARY = "train and apply rerankers of n-best lists"
 EXAMPLE = """\

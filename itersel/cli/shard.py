@@ -11,16 +11,16 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from itersel import events
+from itersel.base import events
+from itersel.base.errors import ConfigError
+from itersel.base.files import atomic_write
+from itersel.base.progress import Progress
 from itersel.cli.extract import add_rule_arguments, rule_options
-from itersel.compile import Corpus, FileGrammars, GrammarSource, IndexGrammars, ShardCompiler, ShardOptions
-from itersel.decode import PASS_THROUGH
-from itersel.errors import ConfigError
-from itersel.files import atomic_write
-from itersel.layout import DEFAULT_SIZE, KINDS, Layout
-from itersel.progress import Progress
-from itersel.sentences import GrammarPlaces
-from itersel.shard_folder import PlannedShard, ShardRecord, describe_inputs, plan_shards, write_shards
+from itersel.grammar.grammar import PASS_THROUGH
+from itersel.shards.assignment import DEFAULT_SIZE, KINDS, Layout
+from itersel.shards.compiler import Corpus, FileGrammars, GrammarSource, IndexGrammars, ShardCompiler, ShardOptions
+from itersel.shards.folder import PlannedShard, ShardRecord, describe_inputs, plan_shards, write_shards
+from itersel.text.sentences import GrammarPlaces
 
 SUMMARY = "compile sentences and grammars into shards"
 EXAMPLE = """\
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> None:
     inputs = describe_inputs({"sentences": [args.sentences], "references": args.references, "tasks": tasks})
 
     def launch(missing: Sequence[PlannedShard]) -> Iterable[ShardRecord]:
-        from itersel.launch import extract_shards  # mrjob is needed here only
+        from itersel.engines.mrjob_launch import extract_shards  # mrjob is needed here only
 
         return extract_shards(
             missing,

@@ -10,14 +10,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from itersel import events
-from itersel.config import assign, build, override, read_yaml
-from itersel.drive import train
+from itersel.algorithms.plan import PLANS
+from itersel.base import events
+from itersel.base.config import assign, build, override, read_yaml
 from itersel.engines import engine_class
-from itersel.plan import PLANS
-from itersel.train_config import RUNNERS, TrainConfig
-from itersel.train_layout import KINDS
-from itersel.views.run import epoch_table
+from itersel.inspect.run import epoch_table
+from itersel.run.config import RUNNERS, TrainConfig
+from itersel.run.driver import train
+from itersel.run.layout import KINDS
 
 SUMMARY = "train weights on shards"
 EXAMPLE = """\

@@ -12,16 +12,17 @@ import contextlib
 import sys
 from pathlib import Path
 
-from itersel import events
-from itersel.decode import PASS_THROUGH, Decoder, DecoderOptions
-from itersel.errors import ConfigError
-from itersel.features import Weights, parse_groups
-from itersel.kbest import FORMATS
-from itersel.language_model import LanguageModel
-from itersel.outputs import open_output
-from itersel.progress import Progress
-from itersel.sentences import GrammarPlaces, Sentence, read_sentences
-from itersel.translate import GrammarOptions, Translator, translate
+from itersel.base import events
+from itersel.base.errors import ConfigError
+from itersel.base.outputs import open_output
+from itersel.base.progress import Progress
+from itersel.decode.decoder import Decoder, DecoderOptions
+from itersel.decode.translator import GrammarOptions, Translator, translate
+from itersel.grammar.grammar import PASS_THROUGH
+from itersel.lists.writer import FORMATS, format_kbest
+from itersel.lm.model import LanguageModel
+from itersel.model.features import Weights, parse_groups
+from itersel.text.sentences import GrammarPlaces, Sentence, read_sentences
 
 SUMMARY = "translate sentences, or list their best translations"
 EXAMPLE = """\
@@ -110,7 +111,11 @@ def run(args: argparse.Namespace) -> None:
 
         def lines(sentence: Sentence) -> bytes:  # made in the workers: the features of long lists are much text
             made = translator(sentence)
-            text = made.best_line() if args.kbest is None else made.kbest_lines(args.format or FORMATS[0])
+            text = (
+                made.best_line()
+                if args.kbest is None
+                else format_kbest(made.id, made.hypotheses, args.format or FORMATS[0])
+            )
             return text.encode()
 
         results = translate(read_sentences(args.input, places), lines, args.jobs)

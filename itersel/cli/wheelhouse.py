@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.wheelhouse import SOURCE, build_wheelhouse, describe
+from itersel.engines.wheelhouse import SOURCE, build_wheelhouse, describe
 
 SUMMARY = "build what worker nodes need to run tasks"
 EXAMPLE = """\

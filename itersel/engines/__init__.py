@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib
 
 from itersel.engines.base import Engine, EpochOutcome, EpochWork, TranslateWork
-from itersel.run_directory import RunDirectory
-from itersel.train_config import RUNNERS, TrainConfig
+from itersel.run.config import RUNNERS, TrainConfig
+from itersel.run.directory import RunDirectory
 
 __all__ = ["Engine", "EpochOutcome", "EpochWork", "TranslateWork", "engine_class", "open_engine"]
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from itersel.errors import ConfigError
-from itersel.map_task import COUNTS, MapTask
-from itersel.mix import Columns, Selection
-from itersel.names import NameTable
-from itersel.run_directory import RunDirectory
-from itersel.shard import Shard
-from itersel.train_config import TrainConfig
-from itersel.vectors import Vector
+from itersel.base.errors import ConfigError
+from itersel.learn.mixing import Columns, Selection
+from itersel.mapreduce.work_item import COUNTS, MapTask
+from itersel.model.feature_names import NameTable
+from itersel.model.vectors import Vector
+from itersel.run.config import TrainConfig
+from itersel.run.directory import RunDirectory
+from itersel.shards.shard import Shard
 
 Tell = Callable[[dict[str, float]], None]
 """Told of `summary`, so far, as often as the engine knows it."""

@@ -1,6 +1,6 @@
 """Work by a batch queue: tasks go out as files in a folder that all nodes see, and results come back as files.
 
-    tasks of a stage → FILE → array job: `python -m itersel.engines.batch_task FILE INDEX` → each task's output
+    tasks of a stage → FILE → array job: `python -m itersel.engines.batch_worker FILE INDEX` → each task's output
 
 A task is done when its output is there: the queue is asked only about those that are not. A task that failed is tried
 again a few times, unless it found its input bad; what it said on standard error is the error of the run.
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from itersel.base.errors import InputError, ResourceError
+from itersel.base.files import read_bytes
 from itersel.engines.batch_queue import SILENCE_SECONDS, ArrayJob, BatchQueue, Place, TaskState
-from itersel.engines.batch_task import error_file, read_error, write_tasks
-from itersel.errors import InputError, ResourceError
-from itersel.files import read_bytes
+from itersel.engines.batch_worker import error_file, read_error, write_tasks
 
 ATTEMPTS = 3
 """How often a task may run."""

@@ -16,19 +16,19 @@ from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 
-from itersel import events
+from itersel.base import events
+from itersel.base.errors import ConfigError, ResourceError, UserError
+from itersel.base.files import read_lines
 from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.engines.batch import Batch, BatchTask, Stage
 from itersel.engines.batch_queue import BatchQueue
 from itersel.engines.file_tasks import read_names, read_statistics
-from itersel.errors import ConfigError, ResourceError, UserError
-from itersel.files import read_lines
-from itersel.map_task import MapTask
-from itersel.mix import Columns, merge
-from itersel.names import NameTable
-from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig, fold_model_paths
-from itersel.vectors import even_bounds
+from itersel.learn.mixing import Columns, merge
+from itersel.mapreduce.work_item import MapTask
+from itersel.model.feature_names import NameTable
+from itersel.model.vectors import even_bounds
+from itersel.run.config import TrainConfig, fold_model_paths
+from itersel.run.directory import RunDirectory
 
 SCRIPTS_VARIABLE, PYTHON_VARIABLE = "ITERSEL_BATCH_SCRIPTS", "ITERSEL_PYTHON"
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from itersel.errors import ConfigError, ResourceError
+from itersel.base.errors import ConfigError, ResourceError
 
 COMMAND_SECONDS = 300.0
 """A command that takes longer has lost the queue's server."""

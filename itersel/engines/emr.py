@@ -23,21 +23,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from itersel.algorithms.plan import plan_of_name
+from itersel.base.errors import ResourceError, UserError
+from itersel.base.files import file_checksum
 from itersel.engines.emr_settings import CREDENTIALS_HINT, START_SECONDS, WHEELHOUSE_VARIABLE, EmrSettings
 from itersel.engines.environment import environment
 from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe, is_telling
-from itersel.engines.map_reduce import MapReduceEngine
+from itersel.engines.mrjob import MapReduceEngine
+from itersel.engines.mrjob_launch import make_cluster, run_job
 from itersel.engines.mrjob_log import MrjobLog
-from itersel.errors import ResourceError, UserError
-from itersel.files import file_checksum
-from itersel.launch import make_cluster, run_job
-from itersel.mapreduce import Record
-from itersel.plan import plan_of_name
-from itersel.run_directory import RunDirectory, read_json, write_json
-from itersel.shard import Shard
-from itersel.sizing import EpochCost, epoch_cost, measure
-from itersel.train_config import TrainConfig, expand, fold_model_paths
-from itersel.wheelhouse import check_wheelhouse, pack
+from itersel.engines.sizing import EpochCost, epoch_cost, measure
+from itersel.engines.wheelhouse import check_wheelhouse, pack
+from itersel.mapreduce.records import Record
+from itersel.run.config import TrainConfig, expand, fold_model_paths
+from itersel.run.directory import RunDirectory, read_json, write_json
+from itersel.shards.shard import Shard
 
 LOG, CLUSTER = ".emr.log", ".emr.json"
 JOB_CONF = "include: {conf}\nrunners: {{emr: {{bootstrap: !clear []}}}}\n"

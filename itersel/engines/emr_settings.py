@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from itersel.config import read_yaml
-from itersel.errors import ConfigError
-from itersel.launch import ROOT
-from itersel.sizing import Slots
-from itersel.train_config import RunConfig
-from itersel.wheelhouse import MANIFEST
+from itersel.base.config import read_yaml
+from itersel.base.errors import ConfigError
+from itersel.engines.mrjob_launch import ROOT
+from itersel.engines.sizing import Slots
+from itersel.engines.wheelhouse import MANIFEST
+from itersel.run.config import RunConfig
 
 CONF = ROOT / "conf" / "mrjob.emr.conf"
 WHEELHOUSE_VARIABLE = "ITERSEL_WHEELHOUSE"

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from itersel.epoch import EpochConfig, Progress
-from itersel.files import atomic_write, read_bytes, read_utf8
-from itersel.language_model import LanguageModels
-from itersel.map_task import MapTask, State, run_map_task
-from itersel.mix import Columns, Selection, reduce_range
-from itersel.run_directory import read_json
-from itersel.vectors import Vector
+from itersel.base.files import atomic_write, read_bytes, read_utf8
+from itersel.learn.epoch import EpochConfig, Progress
+from itersel.learn.mixing import Columns, Selection, reduce_range
+from itersel.lm.model import LanguageModels
+from itersel.mapreduce.work_item import MapTask, State, run_map_task
+from itersel.model.vectors import Vector
+from itersel.run.directory import read_json
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 """Hadoop: an epoch is a streaming job on YARN, with shards and language model in HDFS.
 
 Shards and model are put into HDFS once, by the checksum of their content; the model reaches the nodes through the
-distributed cache, once a node, and each shard is copied by the node that trains on it (itersel.fetch). One input file
-holds all tasks, and each of its lines is a map task. What a run keeps in HDFS for a time lies in a folder of its own,
-and its applications carry its tag: a run that is interrupted, or taken up after its driver was killed, ends those
-applications and removes that folder.
-"""
+distributed cache, once a node, and each shard is copied by the node that trains on it (itersel.mapreduce.fetch). One
+input file holds all tasks, and each of its lines is a map task. What a run keeps in HDFS for a time lies in a folder of
+its own, and its applications carry its tag: a run that is interrupted, or taken up after its driver was killed, ends
+those applications and removes that folder."""
 
 from __future__ import annotations
 
@@ -23,17 +22,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
+from itersel.base.files import file_checksum
 from itersel.engines.base import EpochOutcome, EpochWork, Tell, TranslateWork
 from itersel.engines.hadoop_client import HadoopClient
-from itersel.engines.map_reduce import MapReduceEngine
+from itersel.engines.mrjob import MapReduceEngine
+from itersel.engines.mrjob_launch import ROOT, run_job
 from itersel.engines.mrjob_log import MrjobLog
-from itersel.errors import ConfigError, InputError, ResourceError, UserError
-from itersel.files import file_checksum
-from itersel.launch import ROOT, run_job
-from itersel.map_task import COUNTS
-from itersel.mapreduce import FINISHED, Record
-from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig, fold_model_paths
+from itersel.mapreduce.records import FINISHED, Record
+from itersel.mapreduce.work_item import COUNTS
+from itersel.run.config import TrainConfig, fold_model_paths
+from itersel.run.directory import RunDirectory
 
 ATTEMPTS = 3
 """Times that a task is tried before the job fails."""

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from itersel.errors import ConfigError, ResourceError
+from itersel.base.errors import ConfigError, ResourceError
 
 CHUNK = 1 << 20
 COLLECTING = {"NOT_START", "RUNNING", "RUNNING_WITH_FAILURE"}

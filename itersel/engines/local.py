@@ -13,17 +13,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from itersel.devtest import translate_shards
+from itersel.base.workers import ordered_map
 from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.engines.file_tasks import FileMapTask, FileReduceTask, read_names, read_statistics
-from itersel.language_model import LanguageModels
-from itersel.map_task import COUNTS
-from itersel.mix import Columns, merge
-from itersel.names import NameTable
-from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig, fold_model_paths
-from itersel.vectors import even_bounds
-from itersel.workers import ordered_map
+from itersel.learn.mixing import Columns, merge
+from itersel.lm.model import LanguageModels
+from itersel.mapreduce.work_item import COUNTS
+from itersel.model.feature_names import NameTable
+from itersel.model.vectors import even_bounds
+from itersel.run.config import TrainConfig, fold_model_paths
+from itersel.run.devtest import translate_shards
+from itersel.run.directory import RunDirectory
 
 
 class LocalEngine(Engine):

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from itersel.base.errors import ConfigError
 from itersel.engines.batch_engine import BatchEngine
 from itersel.engines.batch_queue import ArrayJob, BatchQueue, Place, TaskState
-from itersel.errors import ConfigError
 
 UNLIMITED = 75_000
 """Tasks that a job gets at most where Grid Engine has no limit."""

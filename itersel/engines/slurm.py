@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from itersel.base.errors import ConfigError, ResourceError
 from itersel.engines.batch_engine import BatchEngine
 from itersel.engines.batch_queue import ArrayJob, BatchQueue, Place, TaskState, said
-from itersel.errors import ConfigError, ResourceError
 
 FAILED = frozenset(
     ("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT")

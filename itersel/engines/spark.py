@@ -1,8 +1,8 @@
 """Spark: an epoch is one Spark job, in a Spark context that lives as long as the run.
 
 mrjob's Spark harness is not used: it starts a context for every job, of which a run has two an epoch, and leaves
-folders behind (docs/engines-spark.md has the figures). Map and reduce are the same functions of itersel.mapreduce; only
-the transport is Spark's own:
+folders behind (docs/engines-spark.md has the figures). Map and reduce are the same functions of
+itersel.mapreduce.records; only the transport is Spark's own:
 
     task lines → map (a partition a shard) → shuffle by range of feature ids → reduce → driver
 
@@ -26,18 +26,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from itersel.base.errors import ConfigError, ResourceError, UserError
+from itersel.base.files import atomic_write, file_checksum, read_bytes
 from itersel.engines.base import EpochWork, Tell, TranslateWork
 from itersel.engines.environment import environment
-from itersel.engines.map_reduce import MapReduceEngine
+from itersel.engines.mrjob import MapReduceEngine
 from itersel.engines.spark_tasks import Failure, Largest, MapLines, Partitioner, ReduceRange, SideFiles, TranslateLines
-from itersel.errors import ConfigError, ResourceError, UserError
-from itersel.fetch import is_address
-from itersel.files import atomic_write, file_checksum, read_bytes
-from itersel.map_task import COUNTS
-from itersel.mapreduce import Record
-from itersel.run_directory import RunDirectory
-from itersel.train_config import TrainConfig, fold_model_paths
-from itersel.wheelhouse import SITE, check_wheelhouse
+from itersel.engines.wheelhouse import SITE, check_wheelhouse
+from itersel.mapreduce.fetch import is_address
+from itersel.mapreduce.records import Record
+from itersel.mapreduce.work_item import COUNTS
+from itersel.run.config import TrainConfig, fold_model_paths
+from itersel.run.directory import RunDirectory
 
 DEFAULTS = {
     "spark.app.name": "itersel",

@@ -1,4 +1,4 @@
-"""What Spark's workers run: the map and reduce functions of itersel.mapreduce over a partition's records.
+"""What Spark's workers run: the map and reduce functions of itersel.mapreduce.records over a partition's records.
 
 Instances are pickled, so they hold what is small; the weights come as a broadcast, configuration and language models as
 files that Spark keeps once on each executor. A process that Spark uses again for the next task keeps its model.
@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from itersel.errors import ConfigError, InputError, ResourceError, UserError
-from itersel.fetch import open_part
-from itersel.language_model import LanguageModels
-from itersel.map_task import run_map_task
-from itersel.mapreduce import (
+from itersel.algorithms.plan import plan_of_name
+from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
+from itersel.learn.mixing import Selection
+from itersel.lm.model import LanguageModels
+from itersel.mapreduce.fetch import open_part
+from itersel.mapreduce.records import (
     SHARD,
     BlockTranslator,
     Record,
@@ -26,9 +27,8 @@ from itersel.mapreduce import (
     read_configuration,
     reduce_pieces,
 )
-from itersel.mix import Selection
-from itersel.plan import plan_of_name
-from itersel.vectors import Vector
+from itersel.mapreduce.work_item import run_map_task
+from itersel.model.vectors import Vector
 
 MARK = "itersel task failed: "
 KINDS = {kind.__name__: kind for kind in (InputError, ConfigError, ResourceError)}

@@ -11,8 +11,8 @@ from typing import IO
 
 import numpy as np
 
+from itersel.base.progress import Progress
 from itersel.lm.estimate import Model
-from itersel.progress import Progress
 
 ROWS = 100_000
 

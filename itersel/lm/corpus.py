@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.errors import ConfigError, InputError
-from itersel.files import read_lines
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import read_lines
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 SPECIAL_WORDS = ("<unk>", "<s>", "</s>")
@@ -30,7 +30,7 @@ _TO_SPACE = str.maketrans(SEPARATORS, " " * len(SEPARATORS))
 
 @dataclass(frozen=True)
 class Fold:
-    """Sentences i (from 0) with i mod `folds` = `number`, as `itersel.extract` cuts a corpus into folds."""
+    """Sentences i (from 0) with i mod `folds` = `number`, as `itersel.grammar.extraction` cuts a corpus into folds."""
 
     folds: int
     number: int

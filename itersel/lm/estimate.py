@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.errors import ConfigError, InputError
+from itersel.base.errors import ConfigError, InputError
 from itersel.lm.corpus import SPECIAL_WORDS, Fold, encode
 from itersel.lm.counts import NGrams, adjust, count
 

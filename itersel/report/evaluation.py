@@ -1,4 +1,5 @@
-"""Scores and tests of itersel.evaluate for the page: given as they are, or read from `itersel evaluate --json`."""
+"""Scores and tests of itersel.evaluation.scoring for the page: given as they are, or read from `itersel evaluate
+--json`."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from itersel.errors import InputError
-from itersel.evaluate import Comparison, Evaluation, SystemScore
-from itersel.run_directory import read_json
-from itersel.significance import Bootstrap, Randomization
+from itersel.base.errors import InputError
+from itersel.evaluation.scoring import Comparison, Evaluation, SystemScore
+from itersel.evaluation.significance import Bootstrap, Randomization
+from itersel.run.directory import read_json
 
 
 def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:

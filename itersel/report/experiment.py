@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from itersel.paper_table import Entry, PaperTable
+from itersel.base.paper_table import Entry, PaperTable
 
 
 def experiment_values(table: PaperTable) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """The features worth a look: the largest weights and the largest column norms of a run's best epoch.
 
-Norms come from the epoch's norms.vec (itersel.mix.Columns), which older runs do not have. Each feature is shown with
-its weight after every epoch and with sentences in which its words occur.
-"""
+Norms come from the epoch's norms.vec (itersel.learn.mixing.Columns), which older runs do not have. Each feature is
+shown with its weight after every epoch and with sentences in which its words occur."""
 
 from __future__ import annotations
 
@@ -13,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from itersel.features import Weights
-from itersel.files import read_bytes
-from itersel.mix import Columns, norms
-from itersel.plan import PLANS
+from itersel.algorithms.plan import PLANS
+from itersel.base.files import read_bytes
+from itersel.learn.mixing import Columns, norms
+from itersel.model.features import Weights
+from itersel.model.vectors import Values, Vector, feature_ids
 from itersel.report.gather import Epoch, Run
 from itersel.report.patterns import KINDS, Pattern, Spans, join, kind_of, pattern_of
-from itersel.vectors import Values, Vector, feature_ids
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """A run's directory as the report needs it: configuration, figures of every epoch and shard, which epoch counts.
 
-Reads run.json, manifest.json and statistics.jsonl (itersel.run_directory) and never writes. A run that is still going
+Reads run.json, manifest.json and statistics.jsonl (itersel.run.directory) and never writes. A run that is still going
 on is shown as far as it has come: what the manifest calls finished, and nothing else.
 """
 
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from itersel.errors import ConfigError, InputError
-from itersel.files import read_lines
-from itersel.run_directory import FORMAT, RunDirectory, read_json
-from itersel.train_config import flat
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import read_lines
+from itersel.run.config import flat
+from itersel.run.directory import FORMAT, RunDirectory, read_json
 
 
 @dataclass(frozen=True)

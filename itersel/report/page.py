@@ -16,13 +16,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from itersel.errors import ConfigError
-from itersel.evaluate import Evaluation
-from itersel.files import atomic_write
-from itersel.paper_table import PaperTable
+from itersel.base.errors import ConfigError
+from itersel.base.files import atomic_write
+from itersel.base.paper_table import PaperTable
+from itersel.base.version import __version__
+from itersel.evaluation.scoring import Evaluation
 from itersel.report.gather import gather
 from itersel.report.payload import payload
-from itersel.version import __version__
 
 SCRIPTS = (
     "dom",

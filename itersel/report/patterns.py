@@ -1,10 +1,9 @@
 """Feature names as people read them, and the places in sentences where a feature's words stand.
 
-A name of a sparse template (itersel.features) is taken apart into words and gaps: `R:X:NX_alte_NX:N1_old_N2` is the
-rule `1 alte 2 → 1 old 2`. Names join words by `_`, and write `=` and `;` as `_`, so a sentence is searched with its
-blanks, `=` and `;` replaced in the same way: every character keeps its place, and no name needs to be cut into words
-to be found.
-"""
+A name of a sparse template (itersel.model.features) is taken apart into words and gaps: `R:X:NX_alte_NX:N1_old_N2` is
+the rule `1 alte 2 → 1 old 2`. Names join words by `_`, and write `=` and `;` as `_`, so a sentence is searched with its
+blanks, `=` and `;` replaced in the same way: every character keeps its place, and no name needs to be cut into words to
+be found."""
 
 from __future__ import annotations
 

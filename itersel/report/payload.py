@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from itersel.evaluate import Evaluation
-from itersel.paper_table import PaperTable
+from itersel.base.paper_table import PaperTable
+from itersel.evaluation.scoring import Evaluation
 from itersel.report.evaluation import evaluation_values
 from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Feature, FeatureTable, Sentence, feature_table

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from itersel.errors import InputError, UserError
-from itersel.files import read_lines
-from itersel.metrics import sentence_values
+from itersel.base.errors import InputError, UserError
+from itersel.base.files import read_lines
+from itersel.metrics.sentence import sentence_values
 from itersel.report.feature_table import Sentence
 from itersel.report.gather import Run
-from itersel.shard import Shard
-from itersel.train_config import expand
+from itersel.run.config import expand
+from itersel.shards.shard import Shard
 
 METRIC = "stupid_bleu"
 """BLEU+1 of a sentence: defined for short ones, and known to most readers."""

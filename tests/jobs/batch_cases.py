@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from engine_cases import unavailable
-from itersel.drive import train
-from itersel.errors import ResourceError
-from itersel.train_config import TrainConfig
+from itersel.base.errors import ResourceError
+from itersel.run.config import TrainConfig
+from itersel.run.driver import train
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
@@ -71,7 +71,9 @@ def workers(run: Path, kind: str) -> list[int]:
             words = (place / "cmdline").read_bytes().split(b"\0")
         except OSError:  # it has just ended
             continue
-        if b"itersel.engines.batch_task" in words and f"{run.resolve()}/batch/{kind}-" in os.fsdecode(b" ".join(words)):
+        if b"itersel.engines.batch_worker" in words and f"{run.resolve()}/batch/{kind}-" in os.fsdecode(
+            b" ".join(words)
+        ):
             found.append(int(place.name))
     return found
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from itersel.cli import main
-from itersel.decode import DecoderOptions
-from itersel.epoch import EpochConfig
-from itersel.extract import build_index
-from itersel.mix import Selection
-from itersel.train_config import TrainConfig
+from itersel.decode.decoder import DecoderOptions
+from itersel.grammar.extraction import build_index
+from itersel.learn.epoch import EpochConfig
+from itersel.learn.mixing import Selection
+from itersel.run.config import TrainConfig
 from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]

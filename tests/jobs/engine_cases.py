@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from itersel.drive import train
-from itersel.epoch import EpochConfig
-from itersel.features import Weights
-from itersel.learn import LearnConfig
+from itersel.learn.epoch import EpochConfig
+from itersel.learn.learner import LearnConfig
+from itersel.learn.mixing import Selection
 from itersel.lm import Settings, estimate, write_arpa
-from itersel.mix import Selection
-from itersel.shard import ShardWriter
-from itersel.train_config import RunConfig, TrainConfig
+from itersel.model.features import Weights
+from itersel.run.config import RunConfig, TrainConfig
+from itersel.run.driver import train
+from itersel.shards.shard import ShardWriter
 
 ALGORITHMS = ("sgd", "mix_sgd", "iter_mix_sgd", "iter_sel_sgd")
 WORDS = {

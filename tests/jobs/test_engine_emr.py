@@ -21,14 +21,14 @@ from moto.emr.models import Application, Cluster
 from moto.server import ThreadedMotoServer
 
 from engine_cases import assert_same_run, run, small_data
-from itersel import version
+from itersel.base import version
+from itersel.base.config import read_yaml
+from itersel.base.errors import ConfigError, InputError, ResourceError
 from itersel.cli import main
-from itersel.config import read_yaml
-from itersel.drive import train
 from itersel.engines.emr import EmrEngine
 from itersel.engines.emr_settings import CONF, EmrSettings, instance_size
-from itersel.errors import ConfigError, InputError, ResourceError
-from itersel.train_config import RunConfig, TrainConfig
+from itersel.run.config import RunConfig, TrainConfig
+from itersel.run.driver import train
 
 REGION, BUCKET = "eu-central-1", "training"
 SECRET_ID, SECRET_KEY, SECRET_TOKEN = (
@@ -164,7 +164,7 @@ def test_the_cluster_is_the_one_of_the_configuration(nodes, wheelhouse, tmp_path
 
 
 def directory(path: Path):
-    from itersel.run_directory import RunDirectory
+    from itersel.run.directory import RunDirectory
 
     path.mkdir(exist_ok=True)
     return RunDirectory(path)

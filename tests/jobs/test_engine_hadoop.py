@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from engine_cases import assert_same_run, run, small_data, unavailable, write_shard
+from itersel.base.errors import InputError
 from itersel.engines.hadoop import LOG, stored_name
 from itersel.engines.hadoop_client import HadoopClient
-from itersel.errors import InputError
-from itersel.train_config import RunConfig, TrainConfig
+from itersel.run.config import RunConfig, TrainConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 HADOOP = RunConfig("hadoop", reducers=2)

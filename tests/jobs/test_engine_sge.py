@@ -8,9 +8,9 @@ import pytest
 
 from batch_cases import command, fail_everywhere, kill_one, longer, single_node, wait_for, workers
 from engine_cases import assert_same_run, small_data
-from itersel.drive import train
-from itersel.errors import ConfigError
-from itersel.train_config import RunConfig
+from itersel.base.errors import ConfigError
+from itersel.run.config import RunConfig
+from itersel.run.driver import train
 
 pytestmark = pytest.mark.slow
 SGE = RunConfig("sge", jobs=2, reducers=2)

@@ -10,10 +10,10 @@ import pytest
 
 from batch_cases import command, fail_everywhere, kill_one, longer, rows, single_node, wait_for, workers
 from engine_cases import assert_same_run, small_data
-from itersel.drive import train
+from itersel.base.errors import ConfigError, InputError
 from itersel.engines import slurm
-from itersel.errors import ConfigError, InputError
-from itersel.train_config import RunConfig
+from itersel.run.config import RunConfig
+from itersel.run.driver import train
 
 pytestmark = pytest.mark.slow
 SLURM = RunConfig("slurm", reducers=2)

@@ -18,15 +18,15 @@ from pathlib import Path
 import pytest
 
 from engine_cases import assert_same_run, run, small_data, unavailable, write_shard
-from itersel.drive import train
+from itersel.base.errors import ConfigError, InputError, ResourceError
+from itersel.base.version import build_id
 from itersel.engines.spark import check_master, check_names, copy_to_store, explain, spark_properties
 from itersel.engines.spark_tasks import Failure, TaskError
-from itersel.epoch import EpochConfig
-from itersel.errors import ConfigError, InputError, ResourceError
-from itersel.learn import LearnConfig
-from itersel.mix import Selection
-from itersel.train_config import RunConfig, TrainConfig
-from itersel.version import build_id
+from itersel.learn.epoch import EpochConfig
+from itersel.learn.learner import LearnConfig
+from itersel.learn.mixing import Selection
+from itersel.run.config import RunConfig, TrainConfig
+from itersel.run.driver import train
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240.0
@@ -252,7 +252,7 @@ def test_workers_with_other_code_are_refused(cluster, tmp_path):
 @pytest.mark.slow
 def test_code_is_shipped_to_bare_workers(cluster, tmp_path):
     """Workers whose Python has no package of ours get a wheelhouse's archive; without one, they are told of it."""
-    from itersel.wheelhouse import build_wheelhouse
+    from itersel.engines.wheelhouse import build_wheelhouse
 
     bare = Path(sys.base_prefix) / "bin" / "python3"
     if subprocess.run([bare, "-I", "-c", "import itersel"], capture_output=True).returncode == 0:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from itersel.base.errors import ConfigError, ResourceError
 from itersel.cli import main
-from itersel.compile import ShardOptions
-from itersel.errors import ConfigError, ResourceError
-from itersel.extract import ExtractOptions, build_index
-from itersel.shard_task import format_settings, open_compiler, single_record
+from itersel.grammar.extraction import ExtractOptions, build_index
+from itersel.shards.compiler import ShardOptions
+from itersel.shards.settings import format_settings, open_compiler, single_record
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ExtractOptions(leave_one_out=True, max_samples=50)

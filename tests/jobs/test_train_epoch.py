@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from engine_cases import ALGORITHMS, assert_same_run, small_data
-from itersel.drive import train
-from itersel.errors import InputError, UserError
-from itersel.features import Weights
-from itersel.language_model import LanguageModels
-from itersel.map_task import MapTask, Part
-from itersel.mapreduce import (
+from itersel.base.errors import InputError, UserError
+from itersel.base.version import describe_build
+from itersel.learn.mixing import Selection
+from itersel.lm.model import LanguageModels
+from itersel.mapreduce.records import (
     Block,
     collect,
     collect_translations,
@@ -25,12 +24,13 @@ from itersel.mapreduce import (
     reduce_pieces,
     task_line,
 )
-from itersel.mix import Selection
-from itersel.shard import Shard
-from itersel.train_config import RunConfig
-from itersel.train_layout import TrainLayout
-from itersel.vectors import Vector
-from itersel.version import describe_build
+from itersel.mapreduce.work_item import MapTask, Part
+from itersel.model.features import Weights
+from itersel.model.vectors import Vector
+from itersel.run.config import RunConfig
+from itersel.run.driver import train
+from itersel.run.layout import TrainLayout
+from itersel.shards.shard import Shard
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,8 +1,8 @@
 """An epoch sentence by sentence in Python: lists from the shard decoder at the current weights, then the oracles."""
 
-from itersel.features import Weights
-from itersel.shard import ShardDecoder
-from itersel.vectors import feature_id
+from itersel.decode.shard_decoder import ShardDecoder
+from itersel.model.features import Weights
+from itersel.model.vectors import feature_id
 from oracles import learn, metrics, pairs
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from itersel.features import GROUPS, Weights
-from itersel.shard import ShardWriter
+from itersel.model.features import GROUPS, Weights
+from itersel.shards.shard import ShardWriter
 
 SOURCE, TARGET = ("ein", "größe", "und", "b=c"), ("a", "size", "and", "ein")
 WEIGHTS = Weights({"f": 0.7, "g": -0.4, "Glue": 0.1, "WordPenalty": 0.3, "LanguageModel": 0.5, "PassThrough": -1})

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from itersel.align import AlignerConfig, eflomal_links, given_links, symmetrize
-from itersel.files import read_lines
-from itersel.lexicon import NULL, LexiconCounter
-from itersel.links import read_links
-from itersel.text import Bitext
+from itersel.align.aligner import AlignerConfig, eflomal_links, given_links, symmetrize
+from itersel.align.lexicon import NULL, LexiconCounter
+from itersel.align.links import read_links
+from itersel.base.files import read_lines
+from itersel.text.bitext import Bitext
 
 
 def agreement(first, second):

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from itersel.decode import Decoder, DecoderOptions, Hypothesis
-from itersel.features import GROUPS, Weights
-from itersel.files import read_lines
-from itersel.grammar import Grammar
-from itersel.language_model import LanguageModel
+from itersel.base.files import read_lines
+from itersel.decode.decoder import Decoder, DecoderOptions, Hypothesis
+from itersel.grammar.grammar import Grammar
 from itersel.lm import Settings, estimate, write_arpa
+from itersel.lm.model import LanguageModel
+from itersel.model.features import GROUPS, Weights
 
 OPTIONS = DecoderOptions(span_limit=15, pop_limit=200, pass_through="all")
 SPARSE = ("R:", "RBS:", "RBT:", "Shape_")

@@ -12,11 +12,11 @@ import re
 
 import pytest
 
-from itersel.decode import DecoderOptions
-from itersel.epoch import EpochConfig, run_epoch
-from itersel.learn import LearnConfig
-from itersel.pairs import PairConfig
-from itersel.shard import Shard, ShardWriter
+from itersel.decode.decoder import DecoderOptions
+from itersel.learn.epoch import EpochConfig, run_epoch
+from itersel.learn.learner import LearnConfig
+from itersel.learn.pairs import PairConfig
+from itersel.shards.shard import Shard, ShardWriter
 
 DTRAIN = EpochConfig(
     decoder=DecoderOptions(pop_limit=0),

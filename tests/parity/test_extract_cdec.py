@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from itersel.extract import Extractor, build_index
+from itersel.grammar.extraction import Extractor, build_index
 
 TOLERANCE = 1e-3
 MAX_SAMPLES_LOG = 2.4785  # log10(1 + 300), a little less: at least 300 occurrences, so some may be left out

@@ -7,8 +7,8 @@ from pathlib import Path
 import kenlm
 import pytest
 
+from itersel.base.files import read_lines
 from itersel.cli import main
-from itersel.files import read_lines
 from oracles.arpa import parse_arpa
 
 TOLERANCE = 1e-4

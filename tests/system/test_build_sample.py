@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from itersel.shard_folder import check_folder
+from itersel.shards.folder import check_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 # A small effort and few rules: the stages are the same.

@@ -13,8 +13,8 @@ import pytest
 import sacrebleu
 import yaml
 
-from itersel.demo import DEV, TEST, TRAINED, UNTUNED, checkout
-from itersel.errors import ConfigError
+from itersel.base.errors import ConfigError
+from itersel.pipeline.demo import DEV, TEST, TRAINED, UNTUNED, checkout
 from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,7 +125,7 @@ def test_without_sources(tmp_path):
 def test_sources_are_found_from_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert checkout() == ROOT
-    monkeypatch.setattr("itersel.demo.__file__", str(tmp_path / "site-packages" / "itersel" / "demo.py"))
+    monkeypatch.setattr("itersel.pipeline.demo.__file__", str(tmp_path / "site-packages" / "itersel" / "demo.py"))
     with pytest.raises(ConfigError, match="not with the package"):
         checkout()
 

@@ -49,7 +49,7 @@ SETUP: dict[str, tuple[str, ...]] = {
     "demo": ("conf", "data/demo"),
 }
 NOT_HERE: dict[str, str] = {
-    "itersel wheelhouse": "tests/unit/test_wheelhouse.py does, once",
+    "itersel wheelhouse": "tests/unit/engines/test_wheelhouse.py does, once",
     "scp": "needs another machine",
 }
 """Beginnings of examples that do not run here, with the reason."""

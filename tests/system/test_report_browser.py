@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from report_runs import HOSTILE, large_experiment, make_runs
 
-from itersel.evaluate import EvaluationOptions, System, score_systems
-from itersel.mix import Columns
+from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
+from itersel.learn.mixing import Columns
+from itersel.model.vectors import Vector
 from itersel.report import write_report
-from itersel.vectors import Vector
 
 FLAGS = (
     "--headless=new",

@@ -1,0 +1,1 @@
+"""Word alignment: eflomal, links, lexical tables."""

@@ -1,0 +1,1 @@
+"""What every room needs: errors, files, configuration, events, progress, workers, tables, the version."""

@@ -1,0 +1,171 @@
+"""Files as every room reads and writes them: plain or gzip text by content, atomic replacement on writing.
+
+Lines are UTF-8 and end with a line feed only (U+2028 and its kin stay inside a line). An output appears under its final
+name only when it is complete; gzip output carries no time stamp, so equal content means equal bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from itersel.base.errors import InputError
+
+GZIP_MAGIC = b"\x1f\x8b"
+GZIP_LEVEL = 6
+BUFFER_BYTES = 1 << 16
+
+
+class InputStream(io.BufferedReader):
+    """A binary stream of decompressed bytes; `compressed` says whether the file was gzip."""
+
+    compressed: bool = False
+
+
+def open_bytes(path: str | os.PathLike[str]) -> InputStream:
+    """Open for reading; gzip is recognised by its first two bytes, not by the name. `-` is standard input."""
+    try:
+        raw = io.FileIO(os.dup(0) if os.fspath(path) == "-" else path, "rb")
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", where=path) from None
+    stream = InputStream(raw, BUFFER_BYTES)
+    with gzip_errors(path):
+        if stream.peek(2)[:2] != GZIP_MAGIC:
+            return stream
+    unpacked = InputStream(gzip.GzipFile(fileobj=stream), BUFFER_BYTES)
+    unpacked.compressed = True
+    return unpacked
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The whole content, decompressed."""
+    with open_bytes(path) as stream, gzip_errors(path):
+        return stream.read()
+
+
+def read_head(path: str | os.PathLike[str], size: int) -> bytes:
+    """At most so many bytes of the decompressed content, to recognise it by."""
+    with open_bytes(path) as stream, gzip_errors(path):
+        return stream.read(size)
+
+
+def check_utf8(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Raise InputError with `path:line` if `content` is not UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        raise _not_utf8(path, before.count(b"\n") + 1, error.start - before.rfind(b"\n")) from None
+
+
+def read_utf8(path: str | os.PathLike[str]) -> bytes:
+    """The whole content, decompressed and checked to be UTF-8."""
+    content = read_bytes(path)
+    check_utf8(content, path)
+    return content
+
+
+def _not_utf8(path: str | os.PathLike[str], line: int, byte: int) -> InputError:
+    return InputError(
+        f"invalid UTF-8 at byte {byte} of the line",
+        where=f"{os.fspath(path)}:{line}",
+        hint="Convert the file to UTF-8, e.g. with iconv -f LATIN1 -t UTF-8.",
+    )
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Lines without their line feed. Invalid UTF-8 is reported as `path:line`."""
+    with open_bytes(path) as stream, gzip_errors(path):
+        for number, line in enumerate(stream, 1):
+            try:
+                yield line.rstrip(b"\n").decode()
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, number, error.start + 1) from None
+
+
+def parallel_lines(path: str | os.PathLike[str], count: int, other: str | os.PathLike[str]) -> Iterator[str]:
+    """The lines of a file that must have `count` of them, as `other` has; more or fewer are an InputError."""
+    number = 0
+    for number, line in enumerate(read_lines(path), 1):
+        if number > count:
+            raise InputError(
+                f"goes on, but {os.fspath(other)} ends after {count} lines", where=f"{os.fspath(path)}:{number}"
+            )
+        yield line
+    if number < count:
+        raise InputError(
+            f"ends after {number} lines, but {os.fspath(other)} has {count}",
+            where=f"{os.fspath(path)}:{number + 1}",
+            hint="Line i of every file belongs to sentence i; check that none was lost.",
+        )
+
+
+@contextlib.contextmanager
+def gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what reading a stream of open_bytes may raise into InputError."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
+        if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+            raise InputError(f"cannot read: {error.strerror or error}", where=path) from None
+        raise InputError(f"damaged gzip data: {error}", where=path, hint="The file may be truncated.") from None
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | os.PathLike[str], *, compress: bool | None = None) -> Iterator[IO[bytes]]:
+    """Write bytes to a temporary neighbour; on success it is synced and renamed to `path`, on failure removed.
+
+    `compress` defaults to whether the name ends in `.gz`.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise InputError("cannot write: not a regular file", where=path)
+    if compress is None:
+        compress = path.name.endswith(".gz")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", where=path) from None
+    try:
+        with os.fdopen(descriptor, "wb") as raw:
+            if compress:
+                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise InputError(
+                f"cannot write: {error.strerror or error}", where=path, hint="Nothing was left under the final name."
+            ) from None
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def file_checksum(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of the file as it is on disk, in hexadecimal."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", where=path) from None

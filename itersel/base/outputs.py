@@ -1,0 +1,118 @@
+"""Several output files that belong together: all of them appear under their final names, or none does.
+
+Each file is first completed and synced under a hidden name beside its final one; only when all are complete
+are they renamed. A failure at any point (a full disk, bad input met half-way) leaves the earlier state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from itersel.base import events
+from itersel.base.errors import InputError
+from itersel.base.files import atomic_write
+
+
+@contextlib.contextmanager
+def atomic_group(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[IO[bytes]]]:
+    """Write to several files at once, one stream for each path; a name that ends in `.gz` is compressed."""
+    finals = [Path(path) for path in paths]
+    _check_names(finals)
+    staged = [final.with_name(f".{final.name}.{os.getpid()}.staged") for final in finals]
+    try:
+        with contextlib.ExitStack() as stack:
+            streams = [
+                stack.enter_context(_staged(final, hidden)) for final, hidden in zip(finals, staged, strict=True)
+            ]
+            yield streams
+        _rename(staged, finals)
+    finally:
+        for hidden in staged:
+            with contextlib.suppress(OSError):
+                os.unlink(hidden)
+
+
+@contextlib.contextmanager
+def open_output(path: str | os.PathLike[str] | None) -> Iterator[IO[bytes]]:
+    """A file that appears when it is complete, or standard output."""
+    if path is None:
+        yield sys.stdout.buffer
+    else:
+        with atomic_write(path) as stream:
+            yield stream
+
+
+@contextlib.contextmanager
+def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Make the folder, and hold it against other processes that ask for the same; waits until they are done.
+
+    A process that was killed may have left workers that are still at their last piece: they hold the folder, too.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", where=folder) from None
+    try:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                events.note(f"{os.fspath(folder)}: another process is at work here; waiting for it")
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _staged(final: Path, hidden: Path) -> Iterator[IO[bytes]]:
+    """`atomic_write` to the hidden name, with errors reported under the final one."""
+    try:
+        with atomic_write(hidden, compress=final.name.endswith(".gz")) as stream:
+            yield stream
+    except InputError as error:
+        if error.where == os.fspath(hidden):
+            raise InputError(error.message, where=final, hint=error.hint) from None
+        raise
+
+
+def _check_names(finals: Sequence[Path]) -> None:
+    seen: set[Path] = set()
+    for final in finals:
+        place = Path(os.path.realpath(final))
+        if place in seen:
+            raise InputError("named for two different outputs", where=final, hint="Give each output its own name.")
+        if place.exists() and not place.is_file():
+            raise InputError("cannot write: not a regular file", where=final, hint="Name a file that may be replaced.")
+        seen.add(place)
+
+
+def _rename(staged: Sequence[Path], finals: Sequence[Path]) -> None:
+    """Move all files into place; where one cannot move, put the earlier files of the group back."""
+    undo: list[tuple[Path, Path | None]] = []
+    with contextlib.ExitStack() as cleanup:
+        for hidden, final in zip(staged, finals, strict=True):
+            try:
+                backup = None
+                if final.exists():
+                    backup = hidden.with_suffix(".old")
+                    os.link(final, backup)
+                    cleanup.callback(backup.unlink, missing_ok=True)
+                os.replace(hidden, final)
+                undo.append((final, backup))
+            except OSError as error:
+                for placed, earlier in reversed(undo):
+                    with contextlib.suppress(OSError):
+                        placed.unlink() if earlier is None else os.replace(earlier, placed)
+                raise InputError(
+                    f"cannot write: {error.strerror or error}",
+                    where=final,
+                    hint="None of the outputs was changed.",
+                ) from None

@@ -1,0 +1,83 @@
+"""What a piece of work took: wall time, memory, processes, and the commit of the code that did it.
+
+Each finished epoch of a training keeps its own (statistics.jsonl, `made`), so that the whole is known even if it was
+done in several goes.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from itersel.base.version import commit
+
+Value = TypeVar("Value")
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Of one piece of work, or of several as `total` puts them together. None: not recorded."""
+
+    wall_seconds: float | None
+    peak_megabytes: int | None
+    """Of the largest process on this machine so far, see `peak_megabytes`."""
+    jobs: int | None
+    """Processes that it could use on this machine."""
+    commit: str
+    """See itersel.base.version.commit; several, in order and with commas, if it was taken up by other code."""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Usage:
+        """From a record, which may be older than some of the keys."""
+        return cls(
+            values.get("wall_seconds"),
+            values.get("peak_megabytes"),
+            values.get("jobs"),
+            values.get("commit") or UNKNOWN,
+        )
+
+
+class Stopwatch:
+    """Laps of wall time: what happens between two of them is in the second."""
+
+    def __init__(self) -> None:
+        self._commit = commit() or UNKNOWN  # of the code that is loaded now; the tree may move on
+        self._begun = time.monotonic()
+
+    def lap(self, jobs: int) -> Usage:
+        """Since the last lap, or since there is the watch."""
+        begun, self._begun = self._begun, time.monotonic()
+        return Usage(round(self._begun - begun, 3), peak_megabytes(), jobs, self._commit)
+
+
+def peak_megabytes() -> int:
+    """The largest resident size that this process, or one that it started and that has ended, ever had.
+
+    Mapped shards and models count as far as they are in memory. What was done earlier in the same process counts, too.
+    """
+    # On Linux, ru_maxrss is in kilobytes.
+    return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
+
+
+def total(parts: Sequence[Usage]) -> Usage:
+    """Sum of the wall times, the largest peak and number of processes, all commits; None if a part's is not known."""
+    seconds = _all_known(one.wall_seconds for one in parts)
+    peaks = _all_known(one.peak_megabytes for one in parts)
+    jobs = _all_known(one.jobs for one in parts)
+    return Usage(
+        None if seconds is None else round(sum(seconds), 3),
+        None if peaks is None else max(peaks),
+        None if jobs is None else max(jobs),
+        ", ".join(dict.fromkeys(one.commit for one in parts)),
+    )
+
+
+def _all_known(values: Iterable[Value | None]) -> list[Value] | None:
+    given = list(values)
+    known = [value for value in given if value is not None]
+    return known if len(known) == len(given) else None

@@ -1,0 +1,198 @@
+"""Work in forked processes: items go in, results come out in the same order, whatever the number of processes.
+
+What the function holds (a language model, a grammar) is loaded once, before the processes are forked, and shared by
+them; items and results are pickled. Only a bounded window of items is under way, and a result is given out as soon as
+its turn has come, even while the next item is still awaited.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import queue
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
+from typing import Any, Generic, TypeVar
+
+from itersel.base.errors import ConfigError, ResourceError, UserError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+WINDOW = 16  # items under way or waiting for their turn, for each process
+TICK = 0.2  # seconds between calls of `tick`, at most
+HELD_BACK = {signal.SIGINT, signal.SIGTERM}
+
+
+def ordered_map(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int = 1,
+    *,
+    describe: Callable[[Item], str] = repr,
+    tick: Callable[[], None] | None = None,
+) -> Generator[Result, None, None]:
+    """Yield `function(item)` for each item, in order, computed by `jobs` processes; with one job, in this process.
+
+    The first error in the order of the items is raised when its turn comes, so that the results before it are the same
+    for any number of jobs. A process that dies is a ResourceError with its signal and `describe(item)`. Closing the
+    generator, or an error, ends the processes at once. While several jobs work, `tick` is called a few times a second.
+    """
+    if jobs < 1:
+        raise ConfigError(f"jobs is {jobs}", hint="Give the number of processes, at least 1.")
+    if jobs == 1:
+        return (function(item) for item in items)
+    return _parallel(function, items, jobs, describe, tick)
+
+
+def _parallel(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    jobs: int,
+    describe: Callable[[Item], str],
+    tick: Callable[[], None] | None,
+) -> Generator[Result, None, None]:
+    processes: dict[Connection, ForkProcess] = {}
+    feeder: _Feeder[Item] | None = None
+    try:
+        _fork(function, jobs, processes)
+        feeder = _Feeder(items, processes)  # a thread, so started after the last fork
+        feeder.start()
+        sources = [feeder.ended, *processes]
+        done: dict[int, tuple[Result | None, Exception | None]] = {}
+        turn = 0
+        while feeder.count is None or turn < feeder.count:
+            ready = wait(sources, None if tick is None else TICK)
+            if tick is not None:
+                tick()
+            for source in ready:
+                if source is feeder.ended:
+                    sources.remove(feeder.ended)
+                    continue
+                assert isinstance(source, Connection)
+                try:
+                    number, result, error = source.recv()
+                except (EOFError, OSError):
+                    busy = feeder.busy.get(source)
+                    raise _death(processes[source], None if busy is None else describe(busy)) from None
+                done[number] = (result, error)
+                feeder.free(source)
+            while turn in done:
+                result, error = done.pop(turn)
+                if error is not None:
+                    raise error
+                turn += 1
+                feeder.window.release()
+                yield result  # type: ignore[misc]
+        if feeder.failure is not None:
+            raise feeder.failure
+    finally:
+        _end(processes, feeder)
+
+
+def _fork(function: Callable[[Item], Result], jobs: int, processes: dict[Connection, ForkProcess]) -> None:
+    """Start the processes, each at the far end of a connection."""
+    context = multiprocessing.get_context("fork")
+    # An interrupt waits until each new process has chosen how to take it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_BACK)
+    try:
+        for _ in range(jobs):
+            near, far = context.Pipe()
+            process = context.Process(target=_serve, args=(function, far, [near, *processes]), daemon=True)
+            process.start()
+            processes[near] = process
+            far.close()
+    except OSError as error:
+        raise ResourceError(f"cannot start {jobs} processes: {error.strerror}", hint="Use fewer jobs.") from None
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(function: Callable[[Item], Result], connection: Connection, inherited: list[Connection]) -> None:
+    """A process's life: one item at a time, until the parent closes the connection or is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, too, and ends this process
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
+    for other in inherited:  # or the end of the parent would not be noticed
+        other.close()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            number, item = connection.recv()
+            connection.send((number, *_attempt(function, item)))
+
+
+def _attempt(function: Callable[[Item], Result], item: Item) -> tuple[Result | None, Exception | None]:
+    try:
+        return function(item), None
+    except UserError as error:
+        return None, error
+    except Exception as error:  # a defect: its traceback must survive the way to the parent
+        return None, RuntimeError("in a worker process:\n" + "".join(traceback.format_exception(error)))
+
+
+def _death(process: ForkProcess, task: str | None) -> ResourceError:
+    process.join()
+    code = process.exitcode or 0
+    how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    hint = "Memory may have run out: use fewer jobs, or smaller limits." if code == -signal.SIGKILL else None
+    return ResourceError(f"a worker process {how}" + ("" if task is None else f" at {task}"), hint=hint)
+
+
+def _end(processes: dict[Connection, ForkProcess], feeder: _Feeder[Any] | None) -> None:
+    if feeder is not None:
+        feeder.stop()
+    for process in processes.values():
+        process.kill()
+    for process in processes.values():
+        process.join()
+    if feeder is not None:
+        feeder.join(timeout=0.2)  # it may be waiting for input for ever: a daemon, it then goes with the interpreter
+    for connection in processes:
+        connection.close()
+
+
+class _Feeder(threading.Thread, Generic[Item]):
+    """Hands items to idle processes, so that waiting for input does not hold up finished results."""
+
+    def __init__(self, items: Iterable[Item], connections: Iterable[Connection]):
+        super().__init__(daemon=True)
+        self.items: Iterator[Item] = iter(items)
+        self.idle: queue.SimpleQueue[Connection | None] = queue.SimpleQueue()
+        self.busy: dict[Connection, Item] = {}
+        for connection in connections:
+            self.idle.put(connection)
+        self.window = threading.Semaphore(WINDOW * self.idle.qsize())
+        self.count: int | None = None  # of all items, once known
+        self.failure: Exception | None = None  # raised by the iterator after `count` items
+        self.ended, self._end = multiprocessing.Pipe(duplex=False)
+        self._stopped = False
+
+    def free(self, connection: Connection) -> None:
+        self.busy.pop(connection, None)
+        self.idle.put(connection)
+
+    def stop(self) -> None:
+        self._stopped = True
+        self.window.release()
+        self.idle.put(None)
+
+    def run(self) -> None:
+        count = 0
+        try:
+            for item in self.items:
+                self.window.acquire()
+                connection = self.idle.get()
+                if self._stopped or connection is None:
+                    return
+                self.busy[connection] = item
+                with contextlib.suppress(OSError):  # the process is dead: the receiving side sees that, too
+                    connection.send((count, item))
+                count += 1
+        except Exception as error:
+            self.failure = error
+        self.count = count
+        self._end.send_bytes(b"end")

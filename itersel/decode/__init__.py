@@ -1,0 +1,1 @@
+"""Decoding: sentence and weights in, translations, k-best lists and derivations out."""

@@ -1,0 +1,122 @@
+"""How long an epoch takes on a cluster: a model of few terms, to size shards, slots and reducers before renting them.
+
+    map      the tasks on the slots, largest first; a task costs its start and its sentences' processor time
+    reduce   the reducers' rows: every shard's entries are read and added once
+    engine   what the engine needs to start a job and to end it
+    driver   reading what the reducers kept
+
+`measure` gets the two figures that depend on data and options, seconds a sentence and entries a shard, from some
+sentences of a real shard; `benchmarks/cost_model.py` compares the model's epochs with runs.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from itersel.base.errors import ConfigError
+from itersel.learn.epoch import EpochConfig, run_epoch
+from itersel.lm.model import LanguageModel
+from itersel.shards.shard import Shard
+
+REDUCE_SECONDS = 9e-7
+"""A reducer's time for an entry of W: decoding, adding, ranking (benchmarks/cost_model.py measures it)."""
+COLUMN_SECONDS = 2e-6
+"""The driver's time for a column that a reducer kept, with its name."""
+SAMPLE = 20
+"""Sentences that `measure` trains on."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a sentence costs, and what a shard brings, with given data and options."""
+
+    sentence_seconds: float
+    """Of processor time, for one sentence in one epoch."""
+    entries: float
+    """Non-zero weights that one sentence's features add to its shard's row, at most."""
+    load_seconds: float
+    """To load the language model, or those of all folds."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Where tasks run."""
+
+    count: int
+    """Tasks at once."""
+    task_seconds: float = 1.0
+    """To start a task's process, besides loading the language model."""
+    job_seconds: float = 20.0
+    """To start and end a job, without any task."""
+    speed: float = 1.0
+    """Of a slot, against the processor that `Measured` is of."""
+
+    def __post_init__(self) -> None:
+        if self.count < 1 or self.speed <= 0:
+            raise ConfigError(f"{self.count} slots of speed {self.speed}", hint="Give at least one, faster than 0.")
+
+
+@dataclass(frozen=True)
+class EpochCost:
+    """Seconds on the clock, and of all processors."""
+
+    map: float
+    reduce: float
+    engine: float
+    driver: float
+    cpu: float
+
+    @property
+    def total(self) -> float:
+        return self.map + self.reduce + self.engine + self.driver
+
+
+def epoch_cost(
+    sizes: Sequence[int],
+    measured: Measured,
+    slots: Slots,
+    *,
+    reducers: int = 1,
+    start_weights: int = 0,
+    kept: int | None = None,
+) -> EpochCost:
+    """The model's epoch over shards of these numbers of sentences.
+
+    `start_weights` are carried through every shard, so each has at least so many entries; `kept` is the number of
+    columns that survive (selection.top), none for all, of which there are at most as many as entries.
+    """
+    tasks = [(slots.task_seconds + measured.load_seconds + n * measured.sentence_seconds) / slots.speed for n in sizes]
+    entries = sum(start_weights + n * measured.entries for n in sizes)
+    waves = -(-reducers // slots.count)
+    reduce = waves * (slots.task_seconds + entries / reducers * REDUCE_SECONDS) / slots.speed
+    columns = entries if kept is None else min(entries, kept * reducers)
+    driver = columns * COLUMN_SECONDS
+    cpu = sum(tasks) + reducers * slots.task_seconds + entries * REDUCE_SECONDS + driver
+    return EpochCost(makespan(tasks, slots.count), reduce, slots.job_seconds, driver, cpu)
+
+
+def makespan(seconds: Sequence[float], slots: int) -> float:
+    """When the last task ends, if each slot takes the largest task left as soon as it is free."""
+    free = [0.0] * min(slots, max(len(seconds), 1))
+    for one in sorted(seconds, reverse=True):
+        heapq.heapreplace(free, free[0] + one)
+    return max(free)
+
+
+def measure(
+    shard: Shard, model_path: str | None, config: EpochConfig, sentences: int = SAMPLE, *, models: int = 1
+) -> Measured:
+    """Train on some sentences of the shard, spread over it, in this process, and see what they cost.
+
+    `models` is the number of language models like this one that a task loads: as many as there are folds.
+    """
+    started = time.process_time()
+    model = None if model_path is None else LanguageModel(model_path)
+    loaded = time.process_time()
+    chosen = sorted({k * len(shard) // sentences for k in range(sentences)})
+    result = run_epoch(shard, None, model, config, sentences=chosen)
+    spent = time.process_time() - loaded
+    return Measured(spent / len(chosen), len(result.weights) / len(chosen), models * (loaded - started))

@@ -1,0 +1,200 @@
+"""What worker nodes need, in one folder: our wheel with the kernel, the packages of tasks, and how to install them.
+
+    *.whl             itersel as it runs here, and its tasks' packages in the versions that are installed here
+    requirements.txt  all of them, pinned by version and hash
+    manifest.json     version and build, the platform they are for, size and SHA-256 of every file
+    install.py        checks all that and makes a virtual environment of it (for nodes one may install on)
+    site.tar.gz       the same, unpacked and packed again, to be put on PYTHONPATH (for engines that ship archives)
+
+Tasks import little: aligning, scoring and statistics stay with the driver, so their packages do not travel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from itersel.base.errors import ConfigError, InputError, ResourceError
+from itersel.base.files import GZIP_LEVEL, file_checksum
+from itersel.base.version import __version__, build_id, describe_build
+from itersel.run.directory import read_json, write_json
+
+FORMAT = 1
+MANIFEST, REQUIREMENTS, INSTALLER, SITE = "manifest.json", "requirements.txt", "install.py", "site.tar.gz"
+SOURCE = Path(__file__).resolve().parents[2]
+
+
+def task_packages() -> list[str]:
+    """The packages besides itersel that map and reduce tasks import."""
+    names = ["mrjob", "msgpack", "numpy", "PyYAML"]
+    if sys.version_info >= (3, 12):  # what mrjob misses in newer Pythons
+        names.append("setuptools")
+    if sys.version_info >= (3, 13):
+        names.append("standard-pipes")
+    return names
+
+
+def build_wheelhouse(folder: str | os.PathLike[str], source: str | os.PathLike[str] = SOURCE) -> dict[str, Any]:
+    """Make the folder from the sources that this itersel runs from; returns its manifest.
+
+    An earlier wheelhouse in the folder is replaced as a whole; any other content is refused.
+    """
+    folder, source = Path(folder), Path(source)
+    if not (source / "setup.py").is_file():
+        raise ConfigError(
+            "no sources to build a wheel from",
+            where=source,
+            hint="Name the repository: itersel wheelhouse DIR --source REPOSITORY.",
+        )
+    with _replaced(folder) as made:
+        _build_wheel(source, made)
+        pins = [f"{name}=={importlib.metadata.version(name)}" for name in task_packages()]
+        _pip("wheel", "--no-deps", "--wheel-dir", made, *pins)
+        wheels = sorted(made.glob("*.whl"))
+        requirements = "".join(f"{_pin(wheel)} --hash=sha256:{file_checksum(wheel)}\n" for wheel in wheels)
+        (made / REQUIREMENTS).write_text(requirements)
+        shutil.copy(source / "conf" / "wheelhouse" / INSTALLER, made / INSTALLER)
+        with tempfile.TemporaryDirectory(prefix="itersel-site-") as site:
+            _pip("install", "--no-index", "--no-deps", "--no-compile", "--target", site, *wheels)
+            _check_build(Path(site), source)
+            shutil.rmtree(Path(site) / "bin", ignore_errors=True)  # scripts with this machine's paths in them
+            pack(Path(site), made / SITE)
+        manifest = {
+            "format": FORMAT,
+            "version": __version__,
+            "build": build_id(),
+            "python": ".".join(map(str, sys.version_info[:2])),
+            "machine": platform.machine(),
+            "glibc": _newest_glibc(next(made.glob("itersel-*.whl"))),
+            "files": [
+                {"name": path.name, "bytes": path.stat().st_size, "sha256": file_checksum(path)}
+                for path in sorted(made.iterdir())
+            ],
+        }
+        write_json(made / MANIFEST, manifest)
+    return manifest
+
+
+def check_wheelhouse(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The manifest of a wheelhouse; an error if a file is not the one listed, or the code is not this."""
+    folder = Path(folder)
+    manifest = read_json(folder / MANIFEST)
+    if manifest.get("format") != FORMAT:
+        raise InputError("not the manifest of a wheelhouse of this format", where=folder / MANIFEST)
+    again = f"Build it again: itersel wheelhouse {folder}"
+    for entry in manifest["files"]:
+        if file_checksum(folder / entry["name"]) != entry["sha256"]:
+            raise InputError("the checksum is not that of the manifest", where=folder / entry["name"], hint=again)
+    if manifest["build"] != build_id():
+        raise ConfigError(
+            f"the wheelhouse has itersel {manifest['version']} (build {manifest['build']}),"
+            f" but this is {describe_build()}",
+            where=folder,
+            hint=again,
+        )
+    return manifest
+
+
+@contextlib.contextmanager
+def _replaced(folder: Path) -> Iterator[Path]:
+    """A new folder that takes the place of `folder` when all went well."""
+    if folder.exists() and not (folder / MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError("this is something else than a wheelhouse", where=folder, hint="Name another folder.")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".tmp", dir=folder.parent))
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", where=folder) from None
+    try:
+        made.chmod(0o755)
+        yield made
+        shutil.rmtree(folder, ignore_errors=True)
+        made.rename(folder)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", where=folder) from None
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _build_wheel(source: Path, folder: Path) -> None:
+    """Our wheel. The build's scratch is elsewhere than usual, where modules that are no more could linger."""
+    with tempfile.TemporaryDirectory(prefix="itersel-build-") as scratch:
+        settings = Path(scratch) / "extra.cfg"
+        settings.write_text(f"[build]\nbuild_base = {scratch}/build\n[egg_info]\negg_base = {scratch}\n")
+        environment = os.environ | {"DIST_EXTRA_CONFIG": os.fspath(settings)}
+        _pip("wheel", "--no-deps", "--wheel-dir", folder, source, environment=environment)
+
+
+def _pip(*arguments: str | os.PathLike[str], environment: dict[str, str] | None = None) -> None:
+    command: Sequence[str | os.PathLike[str]] = [sys.executable, "-m", "pip", "--quiet", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)  # noqa: S603
+    if done.returncode != 0:
+        said = "\n".join(f"  {line}" for line in (done.stderr or done.stdout).strip().splitlines()[-15:])
+        raise ResourceError(f"pip {arguments[0]} failed:\n{said}")
+
+
+def _pin(wheel: Path) -> str:
+    name, version = wheel.name.split("-")[:2]
+    return f"{name}=={version}"
+
+
+def _check_build(site: Path, source: Path) -> None:
+    """The wheel must be the code that runs here, or workers would not be what the driver takes them for."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from itersel.base.version import build_id; print(build_id())"
+    command = [sys.executable, "-I", "-S", "-c", code, os.fspath(site)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.stdout.strip() != build_id():
+        raise ConfigError(
+            f"the wheel of {source} is build {done.stdout.strip() or done.stderr.strip()},"
+            f" but this is {describe_build()}",
+            hint=f"Install the sources as they are now: {sys.executable} -m pip install -e {source}",
+        )
+
+
+def pack(folder: Path, archive: Path) -> None:
+    """All of the folder as a gzipped tar file whose bytes depend on the content alone."""
+
+    def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+        entry.uid = entry.gid = entry.mtime = 0
+        entry.uname = entry.gname = ""
+        return entry
+
+    with (
+        open(archive, "wb") as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as tar,
+    ):
+        for path in sorted(folder.iterdir()):
+            tar.add(path, path.name, filter=plain)
+
+
+def _newest_glibc(wheel: Path) -> str | None:
+    """The newest version of the C library that the wheel's kernel asks for; none where there is no such library."""
+    found: set[tuple[int, ...]] = set()
+    with zipfile.ZipFile(wheel) as files:
+        for name in files.namelist():
+            if name.endswith(".so"):
+                wanted = re.findall(rb"\0GLIBC_(\d+(?:\.\d+)+)(?=\0)", files.read(name))
+                found.update(tuple(map(int, version.split(b"."))) for version in wanted)
+    return ".".join(map(str, max(found))) if found else None
+
+
+def describe(manifest: dict[str, Any]) -> str:
+    """A manifest for people."""
+    size = sum(entry["bytes"] for entry in manifest["files"])
+    lines = [f"itersel {manifest['version']} (build {manifest['build']}), {size:,} bytes"]
+    lines.append(f"for Python {manifest['python']} on {manifest['machine']}, C library from {manifest['glibc']} on")
+    return "\n".join([*lines, *(f"  {entry['name']}" for entry in manifest["files"])])

@@ -1,0 +1,1 @@
+"""Systems compared: scores, intervals, significance, oracles."""

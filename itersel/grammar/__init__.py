@@ -1,0 +1,1 @@
+"""Rules: cdec's text form, extraction from an indexed bitext, folders of grammars."""

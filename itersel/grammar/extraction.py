@@ -1,0 +1,183 @@
+"""Hiero rules for given sentences, extracted on demand from a word-aligned bitext (Chiang 2007, Lopez 2007).
+
+In: source, target and Pharaoh alignment files, once, for the index (a suffix array with everything
+extraction reads, one memory-mapped file); then sentences. Out: one text grammar per sentence in cdec's
+format. docs/extraction.md says what a rule, a sample and each feature is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+from itersel import _kernel
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import atomic_write, read_bytes
+
+FEATURES = (
+    "EgivenFCoherent",
+    "SampleCountF",
+    "CountEF",
+    "MaxLexFgivenE",
+    "MaxLexEgivenF",
+    "IsSingletonF",
+    "IsSingletonFE",
+)
+CACHE_BYTES = 256 << 20
+ONE_SENTENCE = 0xFFFFFFFF  # the kernel's modulus for leaving out exactly one sentence
+BATCH = 8  # sentences a worker process takes at a time
+
+
+@dataclass(frozen=True)
+class ExtractOptions:
+    """What to extract. A grammar is a function of the index, these options, the sentence and its number."""
+
+    max_span: int = 15
+    """Words a rule may cover on either side of a training pair, and its words in the input sentence."""
+    max_symbols: int = 5
+    """Words and non-terminals of a source side."""
+    max_nonterminals: int = 2
+    max_samples: int = 300
+    """Occurrences of a source pattern to look at, evenly spaced over all of them; 0 looks at all."""
+    tight: bool = True
+    """Phrases begin and end with aligned words; loose ones may also take in unaligned neighbours."""
+    max_rules_per_source: int = 0
+    """Keep the rules with the highest p(e|f) of each source side, ties to the earlier one; 0 keeps all."""
+    leave_one_out: bool = False
+    """Input sentence i is training sentence i: its own pair supports no rule and no count."""
+    folds: int = 0
+    """Sentence i gets nothing from training sentences j with j mod folds = i mod folds; 0: no folds."""
+
+    def __post_init__(self) -> None:
+        limits = {"max_span": (1, 255), "max_symbols": (1, 255), "max_nonterminals": (0, 2)}
+        limits |= dict.fromkeys(("max_samples", "max_rules_per_source", "folds"), (0, 2**31 - 1))
+        for name, (low, high) in limits.items():
+            if not low <= getattr(self, name) <= high:
+                raise ConfigError(f"{name} is {getattr(self, name)}, must be between {low} and {high}")
+        if self.folds == 1:
+            raise ConfigError("folds is 1, which leaves no training sentence; use 0 or at least 2")
+        if self.folds and self.leave_one_out:
+            raise ConfigError("leave_one_out and folds exclude each other")
+
+    def sentence_filter(self, number: int) -> tuple[int, int]:
+        """(modulus, remainder) of the training sentences that input sentence `number` must not see."""
+        if self.leave_one_out:
+            return ONE_SENTENCE, number
+        return (self.folds, number % self.folds) if self.folds else (0, 0)
+
+
+def build_index(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    alignment: str | os.PathLike[str],
+    index: str | os.PathLike[str],
+) -> None:
+    """Write the index of a bitext (plain or gzip, one sentence a line). Equal input gives equal bytes."""
+    content = _kernel.build_bitext_index(
+        read_bytes(source),
+        read_bytes(target),
+        read_bytes(alignment),
+        os.fspath(source),
+        os.fspath(target),
+        os.fspath(alignment),
+    )
+    with atomic_write(index, compress=False) as stream:
+        stream.write(content)
+
+
+class Extractor:
+    """An open index with options. Remembers what it found: use one for many sentences, in one thread."""
+
+    def __init__(
+        self,
+        index: str | os.PathLike[str],
+        options: ExtractOptions | None = None,
+        *,
+        cache_bytes: int = CACHE_BYTES,
+    ):
+        self.options = options or ExtractOptions()
+        self.index = open_index(index)
+        wanted = {k: v for k, v in asdict(self.options).items() if k not in ("leave_one_out", "folds")}
+        self._extractor = _kernel.GrammarExtractor(self.index, **wanted, cache_bytes=cache_bytes)
+
+    def extract(self, sentence: str, number: int = 0, *, where: str | None = None) -> bytes:
+        """The text grammar of a tokenised sentence.
+
+        `number` counts from 0 and matters for leave-one-out and folds; `where` names the sentence in
+        error messages.
+        """
+        where = f"sentence {number + 1}" if where is None else where
+        modulus, remainder = self.options.sentence_filter(number)
+        if self.options.leave_one_out and not self.index.is_training_sentence(number, sentence):
+            raise InputError(
+                f"is not the source side of training sentence {number + 1}",
+                where=where,
+                hint="Leave-one-out needs the index's own source sentences, in their order.",
+            )
+        return self._extractor.extract(sentence, modulus, remainder, where)
+
+
+def open_index(index: str | os.PathLike[str]) -> _kernel.BitextIndex:
+    """Map an index after verifying its checksum. `fingerprint` identifies its content."""
+    return _kernel.BitextIndex(os.fspath(index))
+
+
+def extract_grammars(
+    index: str | os.PathLike[str],
+    sentences: Iterable[tuple[int, str]],
+    options: ExtractOptions | None = None,
+    *,
+    jobs: int = 1,
+    name: str | os.PathLike[str] = "sentence",
+    finish: Callable[[bytes], bytes] | None = None,
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (number, grammar) for every (number, sentence), in the given order, whatever `jobs` is.
+
+    With several jobs, worker processes share the mapped index. `finish` (a module-level function, e.g. a
+    compressor) is applied to each grammar where it was made. Messages call sentence i `name:i+1`.
+    """
+    options = options or ExtractOptions()
+    name = os.fspath(name)
+    if jobs <= 1:
+        extractor = Extractor(index, options)
+        for number, sentence in sentences:
+            yield number, _extract(extractor, number, sentence, name, finish)
+        return
+    remaining = iter(sentences)
+    pending: deque[Future[list[tuple[int, bytes]]]] = deque()
+    with ProcessPoolExecutor(jobs, initializer=_open_worker, initargs=(os.fspath(index), options)) as pool:
+        try:
+            while True:
+                while len(pending) < 2 * jobs and (batch := list(islice(remaining, BATCH))):
+                    pending.append(pool.submit(_work, batch, name, finish))
+                if not pending:
+                    return
+                yield from pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def _extract(
+    extractor: Extractor, number: int, sentence: str, name: str, finish: Callable[[bytes], bytes] | None
+) -> bytes:
+    grammar = extractor.extract(sentence, number, where=f"{name}:{number + 1}")
+    return grammar if finish is None else finish(grammar)
+
+
+_worker: Extractor | None = None
+
+
+def _open_worker(index: str, options: ExtractOptions) -> None:
+    global _worker
+    _worker = Extractor(Path(index), options)
+
+
+def _work(batch: list[tuple[int, str]], name: str, finish: Callable[[bytes], bytes] | None) -> list[tuple[int, bytes]]:
+    assert _worker is not None
+    return [(number, _extract(_worker, number, sentence, name, finish)) for number, sentence in batch]

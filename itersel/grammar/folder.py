@@ -1,0 +1,111 @@
+"""A folder of per-sentence grammars: `grammar.N.gz`, the `input.sgm` that cdec reads, and a manifest.
+
+The manifest's first line says which index and options the grammars come from; then one line per finished
+file with the hashes of its sentence and of its content. It grows as files are finished, so an interrupted
+run can go on: files that are listed, unaltered and of the same origin are kept, all others are made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from itersel.base.files import atomic_write
+from itersel.grammar.extraction import ExtractOptions, extract_grammars, open_index
+
+MANIFEST = "manifest.jsonl"
+INPUT = "input.sgm"
+FORMAT = 1
+# Grammars are large and read often: the fastest level halves the time of writing for a quarter more bytes.
+GZIP_LEVEL = 1
+
+
+def grammar_name(number: int) -> str:
+    return f"grammar.{number}.gz"
+
+
+def compress(grammar: bytes) -> bytes:
+    return gzip.compress(grammar, GZIP_LEVEL, mtime=0)
+
+
+def write_grammars(
+    index: str | os.PathLike[str],
+    sentences: list[str],
+    folder: str | os.PathLike[str],
+    options: ExtractOptions | None = None,
+    *,
+    jobs: int = 1,
+    name: str | os.PathLike[str] = "sentence",
+) -> Iterator[bool]:
+    """Make the folder complete; yields, per sentence, False if its grammar was kept, True if it was made."""
+    folder, options = Path(folder), options or ExtractOptions()
+    origin = {"format": FORMAT, "index": f"{open_index(index).fingerprint:016x}", "options": asdict(options)}
+    entries = _finished(folder, origin, sentences)
+    for path in folder.glob("grammar.*.gz"):
+        if path.name not in entries:
+            path.unlink()
+    _write_manifest(folder, origin, entries)
+    for _ in entries:
+        yield False
+    missing = [(i, sentence) for i, sentence in enumerate(sentences) if grammar_name(i) not in entries]
+    with open(folder / MANIFEST, "ab") as manifest:
+        for number, packed in extract_grammars(index, missing, options, jobs=jobs, name=name, finish=compress):
+            file = grammar_name(number)
+            with atomic_write(folder / file, compress=False) as stream:
+                stream.write(packed)
+            entries[file] = {
+                "file": file,
+                "sentence": _hash(sentences[number].encode()),
+                "content": _hash(packed),
+            }
+            manifest.write(_line(entries[file]))
+            manifest.flush()
+            yield True
+    with atomic_write(folder / INPUT) as stream:
+        for number, sentence in enumerate(sentences):
+            stream.write(f'<seg grammar="{grammar_name(number)}" id="{number}"> {sentence.strip()} </seg>\n'.encode())
+    _write_manifest(folder, origin, entries)
+
+
+def _finished(folder: Path, origin: dict[str, Any], sentences: list[str]) -> dict[str, dict[str, str]]:
+    """The manifest's entries that still hold, by file name; none if the grammars are of another origin."""
+    try:
+        lines = (folder / MANIFEST).read_bytes().splitlines()
+    except FileNotFoundError:
+        return {}
+    records = []
+    for line in lines:
+        with contextlib.suppress(ValueError):  # the last line may be torn
+            records.append(json.loads(line))
+    if not records or records[0] != origin:
+        return {}
+    wanted = {grammar_name(i): _hash(sentence.encode()) for i, sentence in enumerate(sentences)}
+    return {
+        record["file"]: record
+        for record in records[1:]
+        if wanted.get(record["file"]) == record["sentence"]
+        and (folder / record["file"]).is_file()
+        and _hash((folder / record["file"]).read_bytes()) == record["content"]
+    }
+
+
+def _write_manifest(folder: Path, origin: dict[str, Any], entries: dict[str, dict[str, str]]) -> None:
+    with atomic_write(folder / MANIFEST) as stream:
+        stream.write(_line(origin))
+        for file in sorted(entries, key=lambda file: int(file.split(".")[1])):
+            stream.write(_line(entries[file]))
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, sort_keys=True).encode() + b"\n"
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,78 @@
+// Python's view of rule extraction.
+#include <algorithm>
+
+#include "base/error.hh"
+#include "bindings/module.hh"
+#include "grammar/bitext_index.hh"
+#include "grammar/grammar_extractor.hh"
+
+namespace py = pybind11;
+
+namespace itersel {
+namespace {
+
+bool is_training_sentence(const BitextIndex& index, std::uint32_t number, const std::string& sentence) {
+  if (number >= index.sentences()) return false;
+  std::vector<std::string_view> words;
+  split_words(sentence, "", words);
+  const std::uint32_t begin = index.source_start[number], size = index.source_start[number + 1] - begin - 1;
+  return words.size() == size &&
+         std::equal(words.begin(), words.end(), index.source.data + begin,
+                    [&](std::string_view a, std::uint32_t b) { return a == index.source_text(b); });
+}
+
+}  // namespace
+
+void bind_extract(py::module_& module) {
+  module.def(
+      "build_bitext_index",
+      [](py::bytes source, py::bytes target, py::bytes alignment, const std::string& source_name,
+         const std::string& target_name, const std::string& alignment_name) {
+        BitextText text{source, target, alignment, source_name, target_name, alignment_name};
+        std::string result;
+        {
+          py::gil_scoped_release release;
+          result = build_bitext_index(text);
+        }
+        return py::bytes(result);
+      },
+      py::arg("source"), py::arg("target"), py::arg("alignment"), py::arg("source_name"), py::arg("target_name"),
+      py::arg("alignment_name"));
+
+  py::class_<BitextIndex, std::shared_ptr<BitextIndex>>(module, "BitextIndex")
+      .def(py::init<const std::string&>(), py::arg("path"), py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("fingerprint", &BitextIndex::fingerprint)
+      .def_property_readonly("sentences", &BitextIndex::sentences)
+      .def_property_readonly("source_words",
+                             [](const BitextIndex& index) { return index.source.size - index.sentences(); })
+      .def_property_readonly("target_words", [](const BitextIndex& index) { return index.target.size; })
+      .def("is_training_sentence", &is_training_sentence, py::arg("number"), py::arg("sentence"));
+
+  py::class_<GrammarExtractor>(module, "GrammarExtractor")
+      .def(py::init([](std::shared_ptr<BitextIndex> index, std::uint32_t max_span, std::uint32_t max_symbols,
+                       std::uint32_t max_nonterminals, std::uint32_t max_samples, bool tight,
+                       std::uint32_t max_rules_per_source, std::size_t cache_bytes) {
+             return std::make_unique<GrammarExtractor>(
+                 index, ExtractOptions{max_span, max_symbols, max_nonterminals, max_samples, tight,
+                                       max_rules_per_source, cache_bytes});
+           }),
+           py::arg("index"), py::arg("max_span"), py::arg("max_symbols"), py::arg("max_nonterminals"),
+           py::arg("max_samples"), py::arg("tight"), py::arg("max_rules_per_source"), py::arg("cache_bytes"))
+      .def(
+          "extract",
+          [](GrammarExtractor& extractor, const std::string& sentence, std::uint32_t modulus, std::uint32_t remainder,
+             const std::string& where) {
+            if (modulus == SentenceFilter::kOneSentence && remainder >= extractor.index().sentences()) {
+              throw InputError(where, "there is no such training sentence to leave out");
+            }
+            std::string grammar;
+            {
+              py::gil_scoped_release release;
+              grammar = extractor.extract(sentence, SentenceFilter{modulus, remainder}, where);
+            }
+            return py::bytes(grammar);
+          },
+          py::arg("sentence"), py::arg("modulus") = 0, py::arg("remainder") = 0, py::arg("where") = "");
+}
+
+}  // namespace itersel

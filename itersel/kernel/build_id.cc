@@ -1,7 +1,0 @@
-#include "build_id.hh"
-
-namespace itersel {
-
-const char* build_id() { return ITERSEL_BUILD_ID; }
-
-}  // namespace itersel

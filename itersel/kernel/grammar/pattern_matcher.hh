@@ -1,0 +1,54 @@
+// Where a source pattern, contiguous or with gaps, occurs in the training text (Lopez 2007).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/generation_cache.hh"
+#include "grammar/bitext_index.hh"
+#include "grammar/extract_options.hh"
+
+namespace itersel {
+
+// Source word ids; kGap stands for one or more words. Begins and ends with a word, no two gaps are adjacent.
+using Pattern = std::u32string;
+constexpr char32_t kGap = 0;
+constexpr std::uint32_t kMaxChunks = 3;
+
+// Occurrences in a fixed order. Each has one position per chunk (maximal run of words): where it starts.
+struct Matches {
+  const std::uint32_t* positions = nullptr;
+  std::uint32_t chunks = 1;
+  std::size_t count = 0;
+  std::vector<std::uint32_t> owned;  // what `positions` points to, unless that is the index's suffix array
+};
+using MatchesPointer = std::shared_ptr<const Matches>;
+
+class PatternMatcher {
+ public:
+  PatternMatcher(const BitextIndex& index, const ExtractOptions& options, std::size_t cache_bytes);
+
+  // All occurrences within max_span words. Contiguous patterns come in suffix order. Patterns with gaps inherit the
+  // order of their prefix's or suffix's list, whichever is cheaper to extend; those between very frequent phrases,
+  // whose lists are extended most often, come in text order.
+  MatchesPointer find(const Pattern& pattern);
+
+ private:
+  MatchesPointer find_contiguous(const Pattern& pattern);
+  MatchesPointer find_discontiguous(const Pattern& pattern);
+  MatchesPointer find_frequent(const Pattern& pattern);
+  std::uint32_t frequency_rank(const Pattern& phrase);
+  void extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word, Matches& result);
+  void extend_left(const Matches& suffix, std::uint32_t last_length, bool gap, std::uint32_t word, Matches& result);
+
+  const BitextIndex& index_;
+  const ExtractOptions options_;
+  GenerationCache<Pattern, MatchesPointer> cache_;
+  std::unordered_map<std::uint64_t, std::uint32_t> ranks_;           // low << 32 | length -> rank
+  std::unordered_map<std::uint32_t, MatchesPointer> in_text_order_;  // rank -> occurrences of a frequent phrase
+};
+
+}  // namespace itersel

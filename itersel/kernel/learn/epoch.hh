@@ -1,0 +1,76 @@
+// One epoch over one shard, what a map task runs: for each sentence decode, list, score, pair, update.
+//
+// Weights are dense by the shard's feature numbers inside, and sorted (feature hash, value) arrays outside. Features of
+// the start weights that the shard does not know are carried through unchanged.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "decode/shard_decoder.hh"
+#include "learn/learn.hh"
+#include "lm/language_model.hh"
+#include "metrics/metrics.hh"
+#include "shards/shard.hh"
+
+namespace itersel {
+
+struct EpochOptions {
+  SearchOptions search;
+  std::uint32_t k = 100;
+  bool unique = true;  // one hypothesis for each target string
+  Metric metric = Metric::kFixedStupidBleu;
+  int order = 4;  // longest n-gram of the metric
+  LearnOptions learn;
+  // Features that the model does not have: the learner never sees them, and their weight is 0. A name that ends with *
+  // stands for all that begin so.
+  std::vector<std::string> leave_out;
+  // A seeded order instead of the given one; the epoch's number (from 0) chooses the order and the sampled pairs.
+  bool shuffle = false;
+  std::uint64_t seed = 0;
+  std::uint64_t number = 0;
+  std::uint64_t lists_before = 0;  // lists learned from before this call: continues a learning-rate schedule
+};
+
+// Hashes strictly ascending, values finite.
+struct HashedWeights {
+  std::vector<std::uint64_t> hashes;
+  std::vector<double> values;
+};
+
+// Processor seconds of each stage.
+struct StageSeconds {
+  double decode = 0, kbest = 0, metric = 0, pairs = 0, update = 0;
+};
+
+struct EpochResult {
+  HashedWeights weights;                 // without zeros
+  std::optional<HashedWeights> average;  // over the sentences, likewise; only with learn.average
+  std::vector<std::uint32_t> features;   // the shard's features among them, ascending by hash
+  LearnStatistics statistics;
+  StageSeconds seconds;
+};
+
+// Sentences of a shard, by number, and the language model they are decoded with, which may be null.
+struct EpochPart {
+  std::shared_ptr<const LanguageModel> model;
+  std::vector<std::uint32_t> sentences;
+};
+
+// Called after every sentence.
+using EpochProgress = std::function<void(const Learner&)>;
+
+// Learns from the parts, one after the other; each is ordered by itself. Anything that is not finite, a sentence
+// without reference and a part without sentences are InputErrors. Neither models nor the callback may be changed
+// meanwhile.
+EpochResult run_epoch(std::shared_ptr<const Shard> shard, const std::vector<EpochPart>& parts,
+                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress = {});
+
+// The order in which an epoch takes that many sentences, by their place in the given list.
+std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptions& options);
+
+}  // namespace itersel

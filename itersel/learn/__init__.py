@@ -1,0 +1,1 @@
+"""Online learning: pairs, updates, the epoch over a shard, mixing of shards."""

@@ -1,0 +1,147 @@
+"""One epoch over one shard, what a map task runs: decode each sentence, compare its k-best list with the references,
+update the weights (ACL 2012 §4, the inner loop of algorithms 1 to 4).
+
+All of it happens in the kernel, without Python's lock. Weights come in and go out as vectors of 64-bit feature ids;
+features of the start weights that the shard does not know are carried through unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from itersel import _kernel
+from itersel.base.errors import ConfigError, InputError
+from itersel.decode.decoder import DecoderOptions
+from itersel.learn.learner import LearnConfig
+from itersel.lm.model import LanguageModel
+from itersel.metrics.sentence import KERNEL_METRICS, ORDER
+from itersel.model.vectors import Vector
+from itersel.shards.shard import Shard
+
+STAGES = ("decode", "kbest", "metric", "pairs", "update")
+
+
+@dataclass(frozen=True)
+class EpochConfig:
+    """How a shard's sentences are decoded, scored and learned from."""
+
+    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    """Limits of the search. Which words may be copied is fixed when the shard is made."""
+    k: int = 100
+    """Length of the k-best lists."""
+    unique: bool = True
+    """Only the best derivation of each target string."""
+    metric: str = "stupid_bleu"
+    """What hypotheses are compared by. On Multi30k, `fixed_stupid_bleu` makes the output 4 % too long
+    (docs/experiments.md)."""
+    order: int = ORDER
+    """Longest n-gram of the metric."""
+    learn: LearnConfig = field(default_factory=LearnConfig)
+    leave_out: tuple[str, ...] = ()
+    """Features the model does not have, although the decoder counts them: they are never learned, their weight is 0.
+    `("WordPenalty",)` gives the model that cdec has without its WordPenalty feature function; a name that ends with *
+    stands for all that begin so: `("R:*",)` leaves out the rule identities of shards compiled with them."""
+    shuffle: bool = False
+    """Take the sentences in a seeded order, another one in each epoch, instead of the shard's."""
+    seed: int = 0
+    """Of the order."""
+
+    def __post_init__(self) -> None:
+        if self.metric not in KERNEL_METRICS:
+            raise ConfigError(f"metric is {self.metric!r}", hint=f"Metrics to train with: {', '.join(KERNEL_METRICS)}.")
+        if not 2 <= self.k <= 1_000_000:
+            raise ConfigError(f"k is {self.k}", hint="Give the length of the k-best lists, from 2 to 1,000,000.")
+        if not 0 <= self.seed < 2**64:
+            raise ConfigError(f"seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
+        if not all(self.leave_out):
+            raise ConfigError("leave_out has an empty name", hint="Give features, or beginnings such as R:*.")
+        self.options(0)  # the kernel checks the rest
+
+    def options(self, number: int, lists_before: int = 0) -> _kernel.EpochOptions:
+        """The same for the kernel; `number` is the epoch's, from 0, and `lists_before` continues the schedule."""
+        return _kernel.EpochOptions(
+            span_limit=self.decoder.span_limit,
+            pop_limit=self.decoder.pop_limit,
+            k=self.k,
+            unique=self.unique,
+            metric=self.metric,
+            order=self.order,
+            learn=self.learn.options(),
+            leave_out=list(self.leave_out),
+            shuffle=self.shuffle,
+            seed=self.seed,
+            number=number,
+            lists_before=lists_before,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EpochResult:
+    """What a shard hands over."""
+
+    weights: Vector
+    names: list[str]
+    """Of the shard's features among the weights and their average, in the order of their ids."""
+    statistics: dict[str, float]
+    """Sums over the sentences: lists, hypotheses, features, pairs, rank_errors, margin_violations, updates,
+    best_metric, best_score; and nonzero, the number of weights."""
+    seconds: dict[str, float]
+    """Processor time of each of STAGES."""
+    average: Vector | None = None
+    """The mean of the weights over the sentences, with learn.average."""
+
+    @property
+    def row(self) -> Vector:
+        """What goes to the reducer: the average, where one is kept."""
+        return self.weights if self.average is None else self.average
+
+
+Progress = Callable[[dict[str, float]], None]
+"""Told of the statistics so far, at most ten times a second; what it raises ends the epoch."""
+
+
+def run_epoch(
+    shard: Shard,
+    start: Vector | None = None,
+    language_model: LanguageModel | None = None,
+    config: EpochConfig | None = None,
+    *,
+    number: int = 0,
+    sentences: Sequence[int] | None = None,
+    lists_before: int | None = None,
+    progress: Progress | None = None,
+) -> EpochResult:
+    """Train on the shard once, from the start weights (none: all 0).
+
+    `number` is the epoch's, from 0: it chooses the order of the sentences and the sampled pairs. `sentences` are those
+    to learn from, in their order (none: all). `lists_before`, the number of lists learned from before, continues the
+    schedule of the learning rate (none: as many as all epochs before had). An InputError names the shard.
+    """
+    parts = [(language_model, sentences)]
+    return run_epoch_in_parts(shard, start, parts, config, number=number, lists_before=lists_before, progress=progress)
+
+
+def run_epoch_in_parts(
+    shard: Shard,
+    start: Vector | None,
+    parts: Sequence[tuple[LanguageModel | None, Sequence[int] | None]],
+    config: EpochConfig | None = None,
+    *,
+    number: int = 0,
+    lists_before: int | None = None,
+    progress: Progress | None = None,
+) -> EpochResult:
+    """The same over several lists of sentences, one after the other, each decoded with a language model of its own."""
+    config, start = config or EpochConfig(), start or Vector.of([], [])
+    if lists_before is None:
+        lists_before = number * sum(len(shard) if sentences is None else len(sentences) for _, sentences in parts)
+    native = [(None if model is None else model.native, sentences) for model, sentences in parts]
+    try:
+        ids, values, mean, names, statistics, seconds = _kernel.run_epoch(
+            shard.native, native, config.options(number, lists_before), start.ids, start.values, progress
+        )
+    except InputError as error:
+        raise InputError(error.message, where=error.where or shard.path, hint=error.hint) from None
+    average = None if mean is None else Vector(*mean)
+    return EpochResult(Vector(ids, values), names.decode().split("\n")[:-1], statistics, seconds, average)

@@ -1,0 +1,91 @@
+"""Pairwise ranking updates over k-best lists given as Python data (ACL 2012 §4, WMT 2013 §3).
+
+Inside a training epoch the kernel does this without Python; this face serves rerankers of other systems'
+n-best lists, and tests. Feature vectors go in as {name: value}; named weights and statistics come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from itersel import _kernel
+from itersel.learn.pairs import PairConfig
+
+RULES = ("perceptron", "margin_perceptron")
+SCHEDULES = ("constant", "inverse", "inverse_sqrt", "adagrad")
+
+
+@dataclass(frozen=True)
+class LearnConfig:
+    """How a list changes the weights."""
+
+    rule: str = "margin_perceptron"
+    """margin_perceptron: update if ⟨w, x̄⟩ < margin; perceptron, the ACL 2012 paper's: if ⟨w, x̄⟩ ≤ 0. Online, the latter
+    collapses on real data (docs/experiments.md)."""
+    margin: float = 1.0
+    eta: float = 0.0001
+    """Learning rate."""
+    schedule: str = "constant"
+    """Rate of the t-th list: constant η, inverse η/t, inverse_sqrt η/√t; adagrad, with `batch` only: each feature has
+    its own, η over the root of the sum of squares of its updates so far in this epoch and shard."""
+    l1: float = 0.0
+    """After each list, every weight that an update touched moves towards 0 by this much and stops at 0."""
+    batch: bool = False
+    """Rank all pairs of a list with the weights it was decoded with, as dtrain does, instead of online."""
+    average: bool = False
+    """Hand over the mean of the weights over an epoch's lists (the averaged perceptron) instead of the last ones."""
+    pairs: PairConfig = field(default_factory=PairConfig)
+
+    def options(self) -> _kernel.LearnOptions:
+        """The same for the kernel, which checks the values."""
+        values = asdict(self) | {"pairs": self.pairs.options()}
+        return _kernel.LearnOptions(**values)
+
+
+class Learner:
+    """Weights by feature name, updated list by list. Features are numbered in the order they are met."""
+
+    def __init__(self, config: LearnConfig | None = None, weights: Mapping[str, float] | None = None):
+        weights = weights or {}
+        self._numbers = {name: number for number, name in enumerate(weights)}
+        self._learner = _kernel.Learner(list(weights.values()), (config or LearnConfig()).options())
+
+    def learn(
+        self,
+        features: Sequence[Mapping[str, float]],
+        metric: Sequence[float] | npt.NDArray[np.float64],
+        *,
+        scores: Sequence[float] | None = None,
+        sentence: int = 0,
+    ) -> None:
+        """One list, best model score first, with its metric values; its `scores` serve statistics only."""
+        offsets, numbers, values = [0], [], []
+        for vector in features:
+            row = sorted((self._numbers.setdefault(name, len(self._numbers)), value) for name, value in vector.items())
+            numbers += [number for number, _ in row]
+            values += [value for _, value in row]
+            offsets.append(len(numbers))
+        self._learner.learn(
+            np.array(offsets, dtype=np.int64),
+            np.array(numbers, dtype=np.uint32),
+            np.array(values, dtype=np.float64),
+            np.array(scores if scores is not None else np.zeros(len(features)), dtype=np.float64),
+            [float(value) for value in metric],
+            sentence,
+        )
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """All weights that are not 0."""
+        dense = self._learner.weights
+        return {name: float(dense[k]) for name, k in self._numbers.items() if k < len(dense) and dense[k] != 0}
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """Sums over the lists: lists, hypotheses, features, pairs, rank_errors, margin_violations, updates,
+        best_metric, best_score; and nonzero, the current number of non-zero weights."""
+        return self._learner.statistics

@@ -1,0 +1,130 @@
+"""From n-best lists and references to a compiled table: parse, say how good each hypothesis is, number the features.
+
+Lists and references are walked through side by side, so one list a process is in memory, and the references of lists
+under way. Every list is parsed and scored by one of several processes; the table is the same for any number of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from itersel.base.errors import InputError
+from itersel.base.files import read_lines
+from itersel.base.progress import Progress
+from itersel.base.workers import ordered_map
+from itersel.lists.reader import Entry, Fields, NbestList, read_lists, whole_number, words_of
+from itersel.lists.table import CompiledList, write_table
+from itersel.metrics.sentence import ORDER, sentence_values
+
+ORDERS = ("id", "list")
+"""How lists find their references: by id, or by their place."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What makes a hypothesis good: the objective its line carries, or else a metric against references."""
+
+    metric: str = "stupid_bleu"
+    order: int = ORDER
+    """Longest n-gram of the metric."""
+    lower_is_better: bool = False
+    """Of the objective that lines carry."""
+    unique: bool = True
+    """Keep only the first of equal texts."""
+
+    def compile(self, item: tuple[NbestList, Sequence[str]]) -> CompiledList:
+        """A list with the references of its sentence."""
+        given, references = item
+        entries = given.parse()
+        if self.unique:
+            first: dict[str, Entry] = {}
+            for entry in entries:
+                first.setdefault(entry.text, entry)
+            entries = list(first.values())
+        scores = [entry.score or 0.0 for entry in entries]
+        sign = -1.0 if self.lower_is_better else 1.0
+        values = [sign * entry.objective for entry in entries if entry.objective is not None]
+        texts = [entry.text for entry in entries]
+        if not values:
+            words = [words_of(line) for line in references]
+            values = sentence_values(self.metric, list(map(words_of, texts)), words, order=self.order).tolist()
+        vectors = [entry.features for entry in entries]
+        return CompiledList.of(given.id, vectors, values, scores, [*texts, *references])
+
+
+def compile_lists(
+    lists: Sequence[str],
+    references: Sequence[str],
+    output: str | os.PathLike[str],
+    *,
+    fields: Fields,
+    objective: Objective,
+    references_by: str = "id",
+    jobs: int = 1,
+) -> None:
+    """Write the table of all lists; no list at all is an error. References may be absent if lines have objectives."""
+    given = read_lists(lists, fields)
+    items: Iterable[tuple[NbestList, Sequence[str]]]
+    items = with_references(given, references, references_by) if references else ((one, ()) for one in given)
+    compiled = ordered_map(objective.compile, items, jobs, describe=lambda item: item[0].where())
+    with contextlib.closing(compiled), Progress("compile", unit="lists") as progress:
+        write_table(_counted(compiled, progress, lists), output)
+
+
+def _counted(compiled: Iterable[CompiledList], progress: Progress, paths: Sequence[str]) -> Iterator[CompiledList]:
+    for one in compiled:
+        yield one
+        progress.advance()
+    if progress.done == 0:
+        raise InputError("there are no lists in it", where=paths[0])
+
+
+def with_references(
+    lists: Iterable[NbestList], paths: Sequence[str], by: str = "id"
+) -> Iterator[tuple[NbestList, Sequence[str]]]:
+    """Each list with its lines of the references: the line of its id, from 0 (`id`), or of its place (`list`)."""
+    lines = _side_by_side(paths)
+    read = 0
+    current: Sequence[str] = ()
+    for place, one in enumerate(lists):
+        wanted = whole_number(one.id) if by == "id" else place
+        if wanted is None:
+            raise InputError(
+                f"the id {one.id!r} is no line number of the references",
+                where=one.where(),
+                hint="Where the k-th list belongs to the k-th line, whatever its id, give references_by: list.",
+            )
+        while read <= wanted:
+            following = next(lines, None)
+            if following is None:
+                raise InputError(
+                    f"list {one.id} has no reference: {paths[0]} has {read} lines",
+                    where=one.where(),
+                    hint="Ids count lines from 0." if by == "id" else "There must be a line for every list.",
+                )
+            current, read = following, read + 1
+        yield one, current
+    if by == "list" and next(lines, None) is not None:
+        raise InputError(f"there are references for more than the {read} lists", where=f"{paths[0]}:{read + 1}")
+
+
+def _side_by_side(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    files = [read_lines(path) for path in paths]
+    number = 0
+    while True:
+        found = [next(lines, None) for lines in files]
+        if all(line is None for line in found):
+            return
+        number += 1
+        for path, line in zip(paths, found, strict=True):
+            if line is None:
+                longer = paths[next(k for k, other in enumerate(found) if other is not None)]
+                raise InputError(
+                    f"ends after {number - 1} lines, but {longer} goes on",
+                    where=path,
+                    hint="Files of references belong together line by line.",
+                )
+        yield tuple(line for line in found if line is not None)

@@ -1,0 +1,1 @@
+"""Map-reduce without an engine: jobs, work items, records, side files."""

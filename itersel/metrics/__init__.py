@@ -1,0 +1,1 @@
+"""Translation quality: sentence metrics for training, corpus metrics for evaluation."""

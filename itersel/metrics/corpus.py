@@ -1,0 +1,163 @@
+"""Corpus metrics by sacrebleu: BLEU, chrF and TER of whole outputs, with their signatures.
+
+Texts come in; sacrebleu gives each sentence's sufficient statistics, a row of counts. A corpus's score is a function of
+the column sums alone, so significance tests need the texts only once: `scores` computes many sums' scores in one sweep,
+and `score` asks sacrebleu itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from itersel.base.errors import ConfigError, InputError
+
+Statistics = npt.NDArray[np.float64]
+"""One row a sentence; or one row a corpus, where sentences have been summed up."""
+Scores = npt.NDArray[np.float64]
+
+TOKENIZERS = ("none", "13a", "intl", "char", "zh", "ja-mecab", "ko-mecab")
+"""Those of sacrebleu's that need no download; the last two need packages of their own."""
+CASES = ("mixed", "lower")
+BLEU_ORDER = 4
+
+
+@dataclass(frozen=True)
+class MetricOptions:
+    """What is compared: `tokenize` is BLEU's (the text is tokenised: none), `case` holds for every metric."""
+
+    tokenize: str = "none"
+    case: str = "mixed"
+
+    def __post_init__(self) -> None:
+        for name, known in (("tokenize", TOKENIZERS), ("case", CASES)):
+            if getattr(self, name) not in known:
+                raise ConfigError(f"{name} is {getattr(self, name)!r}", hint=f"Choose one of {', '.join(known)}.")
+
+
+class CorpusMetric:
+    """A metric with the references it compares to. `references` has a list of one or more texts a sentence."""
+
+    def __init__(self, name: str, references: Sequence[Sequence[str]], options: MetricOptions | None = None):
+        if name not in _KINDS:
+            raise ConfigError(f"unknown metric {name!r}", hint=f"Known metrics: {', '.join(METRICS)}.")
+        if not references or not all(references):
+            raise InputError("every sentence needs a reference, and there must be a sentence")
+        self.name, self.sentences, self.options = name, len(references), options or MetricOptions()
+        self.label = _KINDS[name].label
+        try:
+            self._sacrebleu = _KINDS[name].make(self.options, _streams(references))
+        except (RuntimeError, ImportError) as error:  # a tokeniser whose package is missing
+            raise ConfigError(f"tokenize {self.options.tokenize}: {error}") from None
+
+    @property
+    def signature(self) -> str:
+        """sacrebleu's: number of references, case, tokeniser, version …"""
+        return self._sacrebleu.get_signature().format()
+
+    def words(self, text: str) -> list[str]:
+        """The text's words as the metric sees them: tokenised, and lower-cased where case does not count."""
+        return str(self._sacrebleu._preprocess_segment(text)).split()
+
+    def statistics(self, hypotheses: Sequence[str]) -> Statistics:
+        """The sufficient statistics of each sentence, as sacrebleu's own paired tests take them."""
+        if len(hypotheses) != self.sentences:
+            raise InputError(f"{len(hypotheses)} translations, but {self.sentences} sentences with references")
+        return np.array(self._sacrebleu._extract_corpus_statistics(list(hypotheses), None), dtype=np.float64)
+
+    def score(self, statistics: Statistics) -> float:
+        """sacrebleu's score (0 to 100; a TER may be higher) of a corpus with these rows."""
+        sums = statistics.sum(axis=0)
+        whole = sums.astype(np.int64)
+        exact = whole if (whole == sums).all() else sums  # TER's length of several references is a mean
+        return float(self._sacrebleu._compute_score_from_stats(exact.tolist()).score)
+
+    def scores(self, sums: Statistics) -> Scores:
+        """The scores of many corpora, one a row of sums; equal to `score` but for rounding errors."""
+        return _KINDS[self.name].scores(sums)
+
+
+def direction(name: str) -> int:
+    """1 for a metric of which higher is better, -1 where lower is."""
+    return _KINDS[name].direction
+
+
+def bleu_length_ratio(statistics: Statistics) -> float:
+    """Length of the output over that of the closest references, from rows of BLEU's statistics."""
+    output, references = statistics[:, :2].sum(axis=0).tolist()
+    return output / references if references else 0.0
+
+
+def _streams(references: Sequence[Sequence[str]]) -> list[list[str | None]]:
+    """References as sacrebleu takes them: a stream for each, None where a sentence has fewer."""
+    most = max(map(len, references))
+    return [[given[k] if k < len(given) else None for given in references] for k in range(most)]
+
+
+def _bleu_scores(sums: Statistics) -> Scores:
+    """BLEU with sacrebleu's `exp` smoothing: the k-th order without a match counts as 1/2^k matches."""
+    output, references = sums[:, 0], sums[:, 1]
+    matches, counts = sums[:, 2 : 2 + BLEU_ORDER], sums[:, 2 + BLEU_ORDER :]
+    defined = (counts > 0).all(axis=1) & (matches > 0).any(axis=1)
+    smoothed = np.where(matches > 0, matches, 0.5 ** np.cumsum(matches == 0, axis=1))
+    logarithms = np.log(smoothed / np.where(counts > 0, counts, 1)).mean(axis=1)
+    penalty = np.minimum(0, 1 - references / np.where(output > 0, output, 1))
+    return np.where(defined, 100 * np.exp(logarithms + penalty), 0.0)
+
+
+def _chrf_scores(sums: Statistics, beta: int = 2) -> Scores:
+    """The F-score of precision and recall, each averaged over the orders of which both sides have n-grams."""
+    output, references, matches = sums[:, 0::3], sums[:, 1::3], sums[:, 2::3]
+    used = (output > 0) & (references > 0)
+    orders = np.maximum(used.sum(axis=1), 1)
+    precision = np.where(used, matches / np.where(used, output, 1), 0).sum(axis=1) / orders
+    recall = np.where(used, matches / np.where(used, references, 1), 0).sum(axis=1) / orders
+    below = beta**2 * precision + recall
+    return 100 * (1 + beta**2) * precision * recall / np.where(below > 0, below, 1)
+
+
+def _ter_scores(sums: Statistics) -> Scores:
+    """Edits over the references' mean length; without a reference word, 100 for any edit."""
+    edits, length = sums[:, 0], sums[:, 1]
+    return 100 * np.where(length > 0, edits / np.where(length > 0, length, 1), edits > 0)
+
+
+# sacrebleu is imported when a metric is made: it takes a third of a second, and most commands need none.
+
+
+def _make_bleu(options: MetricOptions, streams: Any) -> Any:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=options.tokenize, lowercase=options.case == "lower", force=True, references=streams)
+
+
+def _make_chrf(options: MetricOptions, streams: Any) -> Any:
+    from sacrebleu.metrics.chrf import CHRF
+
+    return CHRF(lowercase=options.case == "lower", references=streams)
+
+
+def _make_ter(options: MetricOptions, streams: Any) -> Any:
+    from sacrebleu.metrics.ter import TER
+
+    return TER(case_sensitive=options.case == "mixed", references=streams)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    label: str
+    direction: int
+    make: Callable[[MetricOptions, Any], Any]
+    scores: Callable[[Statistics], Scores]
+
+
+_KINDS = {
+    "bleu": _Kind("BLEU", 1, _make_bleu, _bleu_scores),
+    "chrf": _Kind("chrF2", 1, _make_chrf, _chrf_scores),
+    "ter": _Kind("TER", -1, _make_ter, _ter_scores),
+}
+METRICS = tuple(_KINDS)

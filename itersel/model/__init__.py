@@ -1,0 +1,1 @@
+"""The linear model: feature templates, weight files, vectors by feature id, names."""

@@ -1,0 +1,41 @@
+"""From feature ids back to names: needed for people, and to break ties between features of equal norm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from itersel.base.errors import InputError
+from itersel.model.vectors import Ids, feature_ids
+
+Names = Callable[[Ids], Sequence[str]]
+"""Anything that gives the names of an array of ids, in its order."""
+
+
+class NameTable:
+    """A table of known names. Two names with one id are an InputError (odds for 10 million: 1 to 370,000)."""
+
+    def __init__(self, names: Iterable[str]):
+        distinct = sorted(set(names))
+        ids = feature_ids(distinct)
+        order = np.argsort(ids, kind="stable")
+        self.ids: Ids = ids[order]
+        self.names = [distinct[k] for k in order.tolist()]
+        for k in np.flatnonzero(self.ids[1:] == self.ids[:-1]).tolist():
+            raise InputError(
+                f"the features '{self.names[k]}' and '{self.names[k + 1]}' have the same 64-bit id",
+                hint="Rename one of them.",
+            )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __call__(self, ids: Ids) -> list[str]:
+        at = np.searchsorted(self.ids, ids)
+        known = at < len(self.ids)
+        known[known] = self.ids[at[known]] == ids[known]
+        if not known.all():
+            missing = int(np.asarray(ids)[~known][0])
+            raise InputError(f"no name is known for feature id {missing:#018x}")
+        return [self.names[k] for k in at.tolist()]

@@ -1,0 +1,1 @@
+"""Whole ways: text to shards, grids of experiments, the demo."""

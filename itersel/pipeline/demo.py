@@ -1,0 +1,142 @@
+"""The demo: the whole way from the corpus in data/demo to a report, with the configurations conf/demo*.
+
+build (text → shards)  →  two trainings  →  the test set translated with untuned and trained weights  →  evaluation  →
+report. Every step takes up where an interrupted demo stopped, and gives the same figures each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from itersel.base import events
+from itersel.base.config import assign, read_yaml
+from itersel.base.config import build as from_values
+from itersel.base.errors import ConfigError
+from itersel.base.files import atomic_write
+from itersel.base.tables import text_table
+from itersel.decode.decoder import DecoderOptions
+from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
+from itersel.lm.model import LanguageModel
+from itersel.model.features import Weights
+from itersel.pipeline.build import build, language_model_path, shards_path
+from itersel.pipeline.build_config import TRAIN, BuildConfig, load_config
+from itersel.pipeline.stages import table
+from itersel.report import write_report
+from itersel.run.config import TrainConfig, expand
+from itersel.run.devtest import translate_shards
+from itersel.run.directory import write_json
+from itersel.run.driver import train
+from itersel.shards.shard import Shard
+
+DEV, DEVTEST, TEST = "dev", "devtest", "test"
+SUFFIX = ".itsh"
+METRICS = ("bleu", "chrf")
+TITLE = "itersel demo: German to English"
+
+
+@dataclass(frozen=True)
+class Model:
+    """One line of the demo's table: its name there and in files, its weights or configuration, what it learns from."""
+
+    name: str
+    folder: str
+    configuration: str
+    data: str
+
+
+UNTUNED = Model("untuned weights", "untuned", "demo-untuned.txt", "")
+TRAINED = (
+    Model("SGD", "sgd", "demo-sgd.yaml", DEV),
+    Model("IterSelSGD", "select", "demo-select.yaml", TRAIN),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the demo has found, in the order of its table: weights by system, their evaluation, and the page."""
+
+    weights: dict[str, int]
+    """Number of features that have a weight."""
+    sentences: dict[str, int]
+    """Number of sentences it learned from."""
+    evaluation: Evaluation
+    report: Path
+
+
+def checkout(given: str | None = None) -> Path:
+    """The folder that has the demo's configurations and corpus: the one given, the current one, or the package's."""
+    candidates = [Path(given)] if given else [Path.cwd(), Path(__file__).resolve().parents[2]]
+    for folder in candidates:
+        if (folder / "conf" / "demo.yaml").is_file() and (folder / "data" / "demo").is_dir():
+            return folder
+    raise ConfigError(
+        "the demo's corpus is not here: data/demo and conf/demo.yaml come with the sources, not with the package",
+        where=candidates[0],
+        hint="Get the sources and run `itersel demo` in their folder, or name it: --sources FOLDER.",
+    )
+
+
+def run_demo(sources: Path, output: Path, jobs: int) -> Outcome:
+    """Do all steps that are not done yet; everything goes to the output folder."""
+    config = load_config(sources / "conf" / "demo.yaml", [f"work={output}", f"jobs={jobs}"])
+    events.note(table(list(build(config))))
+    model, tests = LanguageModel(language_model_path(config)), _shards(config, TEST)
+    systems, weights, sentences = [], {}, {}
+    for one in (UNTUNED, *TRAINED):
+        file = sources / "conf" / one.configuration
+        if one.data:
+            events.note(f"{one.name} on {one.data}")
+            file = train(training_config(file, config, one.data, jobs), output / "runs" / one.folder)
+        learned = Weights.read(file)
+        lines = translate_shards(tests, learned, model, DecoderOptions(), jobs)
+        with atomic_write(output / TEST / f"{one.folder}.txt") as stream:
+            stream.write("".join(f"{line}\n" for line in lines).encode())
+        systems.append(System(one.name, [lines]))
+        weights[one.name] = len(learned)
+        sentences[one.name] = sum(map(len, _shards(config, one.data))) if one.data else 0
+    references = [shard.references(number) for shard in tests for number in range(len(shard))]
+    options = EvaluationOptions(metrics=METRICS, jobs=jobs)
+    evaluation = score_systems(systems, references, options, show_progress=True)
+    write_json(output / "evaluation.json", asdict(evaluation))
+    runs = [output / "runs" / one.folder for one in TRAINED]
+    report = write_report(runs, output / "report.html", title=TITLE, evaluation=evaluation)
+    return Outcome(weights, sentences, evaluation, report)
+
+
+def training_config(file: Path, config: BuildConfig, data: str, jobs: int) -> TrainConfig:
+    """The configuration in the file, on the shards that were built, from the untuned weights."""
+    values = read_yaml(file) | {
+        "shards": _patterns(config, data),
+        "devtest": _patterns(config, DEVTEST),
+        "language_model": str(language_model_path(config)),
+        "start": str(file.parent / UNTUNED.configuration),
+    }
+    return from_values(TrainConfig, assign(values, "run.jobs", jobs), file)
+
+
+def outcome_table(outcome: Outcome) -> str:
+    """One row a system, each compared with the one above it."""
+    evaluation = outcome.evaluation
+    rows = [["", "learned from", "features", *(evaluation.labels[name] for name in METRICS), "length", "gain", "p"]]
+    before = None
+    for one in (UNTUNED, *TRAINED):
+        name, learned_from, gain, p = one.name, "–", "–", "–"
+        if one.data:
+            learned_from = f"{one.data}, {outcome.sentences[name]:,} sentences"
+        if before is not None:
+            compared = evaluation.comparison(before, name)
+            gain, p = f"{compared.difference:+.2f}", f"{compared.randomization.p:.4f}"
+        scores = [f"{evaluation.score(name, metric).mean:.2f}" for metric in METRICS]
+        length = f"{evaluation.length_ratios[name]:.3f}"
+        rows.append([name, learned_from, f"{outcome.weights[name]:,}", *scores, length, gain, p])
+        before = name
+    return text_table(rows, left=(0, 1))
+
+
+def _patterns(config: BuildConfig, name: str) -> list[str]:
+    return [str(shards_path(config, name) / f"*{SUFFIX}")]
+
+
+def _shards(config: BuildConfig, name: str) -> list[Shard]:
+    return [Shard(path) for path in expand(_patterns(config, name), name)]

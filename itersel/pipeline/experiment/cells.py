@@ -1,0 +1,303 @@
+"""Experiments: a build and a grid of trainings, each tested on the same sets; resumable, several cells at a time.
+
+In: an `ExperimentConfig`. Out: one folder a cell below the build's work folder (a training run, translations of the
+test sets, `cell.json`), and an `Outcome` of all finished cells, with scores and tests of their differences. A cell's
+folder is named by a hash of everything its training depends on, data by content: what is done is not done again, and a
+changed configuration gets a folder of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from itersel.base import events
+from itersel.base.errors import ConfigError
+from itersel.base.files import atomic_write, file_checksum, read_lines
+from itersel.base.progress import Progress
+from itersel.base.usage import Stopwatch, Usage, total
+from itersel.base.workers import ordered_map
+from itersel.decode.decoder import DecoderOptions
+from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
+from itersel.learn.epoch import EpochConfig
+from itersel.lm.model import LanguageModel
+from itersel.model.features import GROUPS, PREFIXES, Weights, parse_groups
+from itersel.pipeline.build import build, built, fold_model_paths, language_model_path, shards_path
+from itersel.pipeline.build_config import TRAIN
+from itersel.pipeline.experiment.config import GIVEN, Cell, ExperimentConfig, run_suffix
+from itersel.pipeline.stages import StageResult
+from itersel.run.config import RunConfig, TrainConfig, expand, identity
+from itersel.run.devtest import score, translate_shards
+from itersel.run.directory import read_json, write_json
+from itersel.run.driver import train
+from itersel.shards.shard import Shard
+
+FORMAT = 2
+METRICS = ("bleu", "chrf")
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """A cell with its data and its folder."""
+
+    cell: Cell
+    training: TrainConfig
+    """With shards, devtest and language model; for given weights, what they are translated with."""
+    tests: dict[str, tuple[str, ...]]
+    model: str
+    """The language model to translate the test sets with: that of the whole training text, for all cells."""
+    decoder: DecoderOptions
+    """Limits of the search in the test sets."""
+    folder: Path
+
+    @property
+    def run(self) -> Path:
+        """The training's directory, which is called as the cell."""
+        return self.folder / self.cell.name
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "cell.json"
+
+    def translations(self, test: str) -> Path:
+        return self.folder / f"{test}.txt.gz"
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What became of a cell; `epochs` has the devtest curve."""
+
+    name: str
+    algorithm: str
+    number: int
+    tuning: str
+    features: str
+    varied: dict[str, Any]
+    weights: int
+    """Number of non-zero weights of the chosen epoch."""
+    chosen: int | None
+    """The epoch, from 1; None for given weights."""
+    devtest_bleu: float
+    devtest_length_ratio: float
+    epochs: list[dict[str, Any]]
+    cpu_seconds: float
+    """Processor time of the training's decoding and learning, over all epochs and shards."""
+    wall_seconds: float | None
+    """Of its epochs, each when it was made, and of translating the test sets; None if an epoch did not record it."""
+    peak_megabytes: int | None
+    """The largest that any of these recorded (itersel.base.usage)."""
+    jobs: int | None
+    """Processes that worked on it."""
+    side_by_side: int
+    """Cells that were worked on at a time when it was finished."""
+    commit: str
+    """Of the code that trained it, and translated the test sets; several if it was done in several goes."""
+    tests: dict[str, list[str]]
+    """What the translations depend on besides the weights: limits of the search, and checksums of the language model
+    and the shards."""
+    run: int = 1
+    """Which of the repeats."""
+
+    @property
+    def system(self) -> str:
+        """The name that all repeats share."""
+        return self.name.removesuffix(run_suffix(self.run))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All finished cells in the grid's order, and the evaluation of their systems by test set."""
+
+    config: ExperimentConfig
+    results: tuple[CellResult, ...]
+    evaluations: dict[str, Evaluation]
+    runs: tuple[Path, ...] = ()
+    """Directories of their trainings."""
+    stages: tuple[StageResult, ...] = ()
+    """Of the build, as they were made; none if it is not complete."""
+
+
+def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
+    """Make whatever of the build is not there yet."""
+    return list(build(replace(config.build, jobs=jobs)))
+
+
+def plan_cells(config: ExperimentConfig, *, only: str = "*") -> list[CellPlan]:
+    """The cells whose name matches the pattern, with their data, which must have been built."""
+    chosen = [cell for cell in config.cells if fnmatchcase(cell.name, only)]
+    if not chosen:
+        names = ", ".join(cell.name for cell in config.cells)
+        raise ConfigError(f"no cell of the grid matches {only!r}", hint=f"There are {names}.")
+    devtest = _shards(config, config.devtest)
+    tests = {name: _shards(config, name) for name in config.tests}
+    return [_plan(config, cell, devtest, tests) for cell in chosen]
+
+
+def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: dict[str, tuple[str, ...]]) -> CellPlan:
+    # Whoever learns from the training sentences should not have a language model that knows their references.
+    name, first = cell.tuning_set()
+    unseen = config.build.lm.unseen and name == TRAIN
+    folds = tuple(map(os.fspath, fold_model_paths(config.build) if name == TRAIN else ()))
+    model = os.fspath(language_model_path(config.build))
+    learned_with = os.fspath(language_model_path(config.build, unseen=unseen))
+    training = replace(cell.training, devtest=tuple(devtest), language_model=learned_with, fold_models=folds)
+    if cell.algorithm == GIVEN:
+        # Nothing is trained, but the devtest score depends on all that a training's would.
+        key = identity(training, [], [Shard(path) for path in devtest]) | {"weights": file_checksum(cell.weights or "")}
+    else:
+        shards = _shards(config, name)
+        if first is not None and first > len(shards):
+            raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
+        training = replace(training, shards=shards[:first], epoch=_with_groups(cell, shards[:first]))
+        key = identity(training, [Shard(path) for path in training.shards], [Shard(path) for path in devtest])
+    digest = hashlib.sha256(json.dumps(key | {"cell": cell.name}, sort_keys=True).encode()).hexdigest()
+    folder = config.build.work / "experiments" / config.name / digest[:12]
+    return CellPlan(cell, training, tests, model, config.decoder or training.epoch.decoder, folder)
+
+
+def _with_groups(cell: Cell, shards: Sequence[str]) -> EpochConfig:
+    """The cell's epochs without the shards' features of other groups: equal to shards compiled without them."""
+    wanted, epoch = parse_groups(cell.features), cell.training.epoch
+    for path in shards:
+        missing = wanted - Shard(path).groups
+        if missing:
+            raise ConfigError(
+                f"{cell.name} needs the features {', '.join(sorted(missing))}, which the shard does not have",
+                where=path,
+                hint="Build with shards.features: all.",
+            )
+    others = [f"{prefix}*" for group in GROUPS if group not in wanted for prefix in PREFIXES[group]]
+    return replace(epoch, leave_out=(*epoch.leave_out, *others))
+
+
+def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
+    return tuple(expand([os.fspath(shards_path(config.build, name) / "*.itsh")], name))
+
+
+def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
+    """Finish the cells, in order. Several run at a time, each in one process; one alone gets all `jobs`."""
+    waiting = [plan for plan in plans if finished(plan) is None]
+    if len(waiting) < 2 or jobs == 1:
+        for plan in plans:
+            yield finished(plan) or run_cell(plan, jobs)
+        return
+
+    def work(plan: CellPlan) -> CellResult:
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        # What several cells say at a time would be a muddle: each has a log.
+        with open(plan.folder / "log.txt", "a", buffering=1) as log, contextlib.redirect_stderr(log):
+            return run_cell(plan, side_by_side=together)
+
+    together = min(jobs, len(waiting))
+    done = {plan.folder: result for plan in plans if (result := finished(plan)) is not None}
+    results = ordered_map(work, waiting, together, describe=lambda plan: plan.cell.name)
+    with contextlib.closing(results), Progress("cells", len(plans), unit="cells") as progress:
+        for plan in plans:
+            yield done[plan.folder] if plan.folder in done else next(results)
+            progress.advance(note=plan.cell.name)
+
+
+def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult:
+    """Train, or take up the training; then translate the test sets with the chosen epoch's weights."""
+    training = replace(plan.training, run=RunConfig(jobs=jobs))
+    given = plan.cell.algorithm == GIVEN
+    weights_file = (plan.cell.weights or "") if given else train(training, plan.run, warn=events.warn)
+    trained = [] if given else _whole_epochs(plan.run)
+    watch = Stopwatch()  # from here on: the epochs have recorded what they took
+    weights, model = Weights.read(weights_file), LanguageModel(plan.model)
+    if given:
+        shards = [Shard(path) for path in training.devtest]
+        lines = translate_shards(shards, weights, model, training.epoch.decoder, jobs)
+        found = score(shards, lines)
+        epochs: list[dict[str, Any]] = []
+        chosen, bleu, ratio = None, found.bleu, found.length_ratio
+    else:
+        manifest = read_json(plan.run / "manifest.json")
+        wanted = ("epoch", "devtest_bleu", "devtest_length_ratio", "weights", "updates")
+        epochs = [{key: entry[key] for key in wanted} for entry in manifest["epochs"]]
+        chosen = manifest["chosen"]
+        bleu, ratio = (next(one for one in epochs if one["epoch"] == chosen)[key] for key in wanted[1:3])
+    for name, paths in plan.tests.items():
+        lines = translate_shards([Shard(path) for path in paths], weights, model, plan.decoder, jobs)
+        with atomic_write(plan.translations(name)) as stream:
+            stream.write("".join(f"{line}\n" for line in lines).encode())
+    used = total([*(Usage.of(line.get("made", {})) for line in trained), watch.lap(jobs)])
+    result = CellResult(
+        name=plan.cell.name,
+        algorithm=plan.cell.algorithm,
+        number=plan.cell.number,
+        tuning=plan.cell.tuning,
+        features=plan.cell.features,
+        varied=plan.cell.varied,
+        weights=len(weights),
+        chosen=chosen,
+        devtest_bleu=bleu,
+        devtest_length_ratio=ratio,
+        epochs=epochs,
+        cpu_seconds=sum(sum(line["seconds"].values()) for line in trained),
+        wall_seconds=used.wall_seconds,
+        peak_megabytes=used.peak_megabytes,
+        jobs=used.jobs,
+        side_by_side=side_by_side,
+        commit=used.commit,
+        tests=_test_conditions(plan),
+        run=plan.cell.run,
+    )
+    write_json(plan.record, {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
+    return result
+
+
+def finished(plan: CellPlan) -> CellResult | None:
+    """The cell's result if it is complete: as many epochs, and all test sets as they are now."""
+    place = plan.record
+    if not place.exists():
+        return None
+    record = read_json(place)
+    if record.pop("format", None) != FORMAT or record.pop("epochs_wanted", None) != plan.training.epochs:
+        return None
+    known = record.get("tests", {})
+    for name, sums in _test_conditions(plan).items():
+        if known.get(name) != sums or not plan.translations(name).exists():
+            return None
+    return CellResult(**record)
+
+
+def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> Outcome:
+    """Scores of all finished cells' systems on the test sets, and tests of the differences between any two."""
+    done = [(plan, result) for plan in plans if (result := finished(plan)) is not None]
+    runs: dict[str, list[CellPlan]] = {}
+    for plan, _ in done:
+        runs.setdefault(plan.cell.system, []).append(plan)
+    evaluations = {}
+    for name in config.tests if done else ():
+        shards = [Shard(path) for path in done[0][0].tests[name]]
+        references = [shard.references(number) for shard in shards for number in range(len(shard))]
+        systems = [
+            System(system, [list(read_lines(plan.translations(name))) for plan in several])
+            for system, several in runs.items()
+        ]
+        options = EvaluationOptions(
+            metrics=METRICS, trials=config.significance.trials, seed=config.significance.seed, jobs=jobs
+        )
+        evaluations[name] = score_systems(systems, references, options)
+    trainings = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
+    return Outcome(config, tuple(result for _, result in done), evaluations, trainings, tuple(built(config.build)))
+
+
+def _test_conditions(plan: CellPlan) -> dict[str, list[str]]:
+    limits = [f"{key} {value}" for key, value in asdict(plan.decoder).items()]
+    common = [*limits, file_checksum(plan.model)]
+    return {name: [*common, *(f"{Shard(path).checksum:016x}" for path in paths)] for name, paths in plan.tests.items()}
+
+
+def _whole_epochs(folder: Path) -> list[dict[str, Any]]:
+    """The run's lines of statistics about all shards of an epoch."""
+    lines = map(json.loads, (folder / "statistics.jsonl").read_text().splitlines())
+    return [line for line in lines if line["shard"] is None]

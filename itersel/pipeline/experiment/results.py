@@ -1,0 +1,115 @@
+"""Everything behind an experiment's table as one JSON document, and what all of it took, for people."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from itersel.base.version import __version__, commit
+from itersel.evaluation.scoring import Evaluation
+from itersel.pipeline.experiment.cells import Outcome
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Sums over what was made, whenever that was; work that did not last, such as a killed epoch, does not count."""
+
+    build_seconds: float | None
+    """Wall time of the build's stages; None if there are not records of all, made as this experiment has them."""
+    wall_seconds: float
+    """Of the cells; what ran side by side counts as if one after the other."""
+    unknown: int
+    """Cells that did not record their wall time, and are not in the sum."""
+    cpu_seconds: float
+    side_by_side: int
+    """The most cells that were worked on at a time."""
+    peak_megabytes: int | None
+    """The largest of all stages and cells that recorded it."""
+
+
+def effort(outcome: Outcome) -> Effort:
+    cells, stages = outcome.results, outcome.stages
+    walls = [cell.wall_seconds for cell in cells if cell.wall_seconds is not None]
+    peaks = [one.peak_megabytes for one in stages] + [one.peak_megabytes for one in cells]
+    return Effort(
+        build_seconds=round(sum(stage.made_seconds for stage in stages), 3) if stages else None,
+        wall_seconds=round(sum(walls), 3),
+        unknown=len(cells) - len(walls),
+        cpu_seconds=round(sum(cell.cpu_seconds for cell in cells), 3),
+        side_by_side=max((cell.side_by_side for cell in cells), default=1),
+        peak_megabytes=max((peak for peak in peaks if peak is not None), default=None),
+    )
+
+
+def sentence(spent: Effort, cells: int) -> str:
+    """As in: Build 21.3 min, cells 95.0 min of wall time in sum (2 side by side), peak 2.1 GB a process."""
+    parts = [] if spent.build_seconds is None else [f"build {_duration(spent.build_seconds)}"]
+    if spent.unknown < cells:
+        remarks = [f"{spent.side_by_side} side by side"] if spent.side_by_side > 1 else []
+        remarks += [f"{spent.unknown} of {cells} unknown"] if spent.unknown else []
+        note = f" ({'; '.join(remarks)})" if remarks else ""
+        parts.append(f"cells {_duration(spent.wall_seconds)} of wall time in sum{note}")
+    else:
+        parts.append("cells' wall time unknown")
+    if spent.peak_megabytes is not None:
+        parts.append(f"peak {_memory(spent.peak_megabytes)} a process")
+    text = ", ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 3 * 3600 else f"{seconds / 3600:.1f} h"
+
+
+def _memory(megabytes: int) -> str:
+    return f"{megabytes} MB" if megabytes < 1000 else f"{megabytes / 1024:.1f} GB"
+
+
+def document(outcome: Outcome) -> dict[str, Any]:
+    """All results: configuration, seeds, versions, effort, cells, scores, p of every pair."""
+    config = outcome.config
+    done = {result.name for result in outcome.results}
+    return {
+        "experiment": config.name,
+        "itersel": __version__,
+        "commit": commit(),
+        "configuration": config.document,
+        "seeds": {"build": config.build.seed, "significance": config.significance.seed},
+        "effort": asdict(effort(outcome)),
+        "stages": [
+            {"name": one.name, "seconds": one.made_seconds, "peak_megabytes": one.peak_megabytes}
+            for one in outcome.stages
+        ],
+        "cells": [asdict(cell) for cell in outcome.results],
+        "unfinished": [cell.name for cell in config.cells if cell.name not in done],
+        "tests": {name: _evaluation(one) for name, one in outcome.evaluations.items()},
+    }
+
+
+def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "sentences": evaluation.sentences,
+        "signatures": evaluation.signatures,
+        "scores": {
+            name: {
+                "bleu": evaluation.score(name).mean,
+                "bleu_interval": list(evaluation.score(name).interval),
+                "chrf": evaluation.score(name, "chrf").mean,
+                "length_ratio": evaluation.length_ratios[name],
+                "bleu_runs": list(evaluation.score(name).runs),
+            }
+            for name in evaluation.systems
+        },
+        "differences": [
+            {
+                "first": one.first,
+                "second": one.second,
+                one.metric: one.difference,
+                "p": one.randomization.p,
+                "p_bootstrap": one.bootstrap.p,
+            }
+            for one in evaluation.comparisons
+        ],
+    }

@@ -1,0 +1,1 @@
+"""A training run: configuration, directory, driver, devtest."""

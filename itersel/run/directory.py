@@ -1,0 +1,165 @@
+"""A run's directory: every file in it appears complete or not at all, and a manifest says which epochs are finished.
+
+run.json                     configuration, identity and versions
+manifest.json                finished epochs with checksums, scores and the chosen one
+statistics.jsonl             one line a shard and epoch, and one an epoch, which also says what it took (`made`)
+weights.vec, weights.txt.gz  the chosen epoch's
+epoch-001/weights.vec        the model after the epoch; weights.txt.gz: the same as `name value` lines
+epoch-001/norms.vec          its columns' ranking keys and means (itersel.learn.mixing.Columns)
+epoch-001/devtest.txt.gz     translations of the devtest shards; in epoch-000 those of the start weights
+epoch-001/shards/00000.vec   a shard's row, as long as it is needed (itersel.engines.file_tasks)
+epoch-001/shards/00000.state sgd, mix_sgd: what the shard goes on from
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import atomic_write, file_checksum
+
+FORMAT = 1
+
+
+class RunDirectory:
+    """Paths, manifest and statistics."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+        self.manifest: dict[str, Any] = {"format": FORMAT, "epochs": [], "chosen": None}
+
+    def epoch(self, number: int) -> Path:
+        """The folder of an epoch, which is counted from 0 here and from 1 for people."""
+        return self.path / f"epoch-{number + 1:03d}"
+
+    def shard(self, epoch: int, shard: int) -> Path:
+        """The vector of a shard: its row of W."""
+        return self.epoch(epoch) / "shards" / f"{shard:05d}.vec"
+
+    def state(self, epoch: int, shard: int) -> Path:
+        """What a shard with weights of its own goes on from after the epoch."""
+        return self.shard(epoch, shard).with_suffix(".state")
+
+    @property
+    def finished(self) -> int:
+        """Number of epochs that need not be done again."""
+        return len(self.manifest["epochs"])
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out. The lock goes with the process, and does not pass on to forked ones."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            stream = open(self.path / ".lock", "w")  # noqa: SIM115
+        except OSError as error:
+            raise InputError(f"cannot write: {error.strerror}", where=self.path) from None
+        with stream:
+            try:
+                fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise ConfigError("another run is at work in this directory", where=self.path) from None
+            yield
+
+    def claim(self, identity: dict[str, Any], description: dict[str, Any]) -> None:
+        """Begin a run here or take up the one of the same identity; refuse any other with the difference."""
+        place = self.path / "run.json"
+        if place.exists():
+            known = read_json(place).get("identity", {})
+            if known != identity:
+                raise ConfigError(
+                    "this directory belongs to a run with another configuration or other data:\n"
+                    + "\n".join(_differences(known, identity)),
+                    where=self.path,
+                    hint="Name another directory, or remove this one.",
+                )
+        elif any(not entry.name.startswith(".") for entry in self.path.iterdir()):
+            raise ConfigError(
+                "the directory is not empty, and there is no run in it", where=self.path, hint="Name another directory."
+            )
+        write_json(place, {"format": FORMAT, "identity": identity} | description)
+        if (self.path / "manifest.json").exists():
+            self.manifest = read_json(self.path / "manifest.json")
+            if self.manifest.get("format") != FORMAT:
+                raise InputError("a manifest of another version of itersel", where=self.path / "manifest.json")
+        self._check()
+        self._tidy()
+
+    def _check(self) -> None:
+        for entry in [*self.manifest["epochs"], self.manifest.get("start", {"files": {}})]:
+            for name, checksum in entry["files"].items():
+                if file_checksum(self.path / name) != checksum:
+                    raise InputError(
+                        "the file is not the one this run wrote: its checksum is wrong",
+                        where=self.path / name,
+                        hint="Start again in another directory.",
+                    )
+
+    def _tidy(self) -> None:
+        """Remove what a killed run left: temporary files, and statistics of epochs that are done again."""
+        for left in self.path.rglob(".*.tmp"):
+            left.unlink(missing_ok=True)
+        self.write_statistics([])
+
+    def finish_start(self, files: list[Path], facts: dict[str, Any]) -> None:
+        """Enter the start weights' devtest scores into the manifest."""
+        self.manifest["start"] = facts | {"files": self._checksums(files)}
+        self.write_manifest()
+
+    def finish_epoch(self, files: list[Path], facts: dict[str, Any]) -> None:
+        """Enter an epoch into the manifest, with the checksums of its files."""
+        self.manifest["epochs"].append({"epoch": self.finished + 1} | facts | {"files": self._checksums(files)})
+        self.write_manifest()
+
+    def _checksums(self, files: list[Path]) -> dict[str, str]:
+        return {str(path.relative_to(self.path)): file_checksum(path) for path in files}
+
+    def write_manifest(self) -> None:
+        write_json(self.path / "manifest.json", self.manifest)
+
+    def write_statistics(self, lines: list[dict[str, Any]]) -> None:
+        """Add lines to those of the finished epochs."""
+        place, kept = self.path / "statistics.jsonl", []
+        if place.exists():
+            kept = [line for line in map(json.loads, place.read_text().splitlines()) if line["epoch"] <= self.finished]
+        with atomic_write(place) as stream:
+            for line in kept + lines:
+                stream.write((json.dumps(line) + "\n").encode())
+
+    def forget_shards(self, epoch: int, *, states: bool = True) -> None:
+        """Remove the results of an epoch's shards, which nothing needs any more; with or without their states."""
+        folder = self.epoch(epoch) / "shards"
+        if folder.is_dir():
+            for path in folder.iterdir():
+                if states or path.suffix != ".state":
+                    path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a dying worker of a killed run may just have put something there
+                folder.rmdir()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", where=path) from None
+    except ValueError as error:
+        raise InputError(f"damaged: {error}", where=path) from None
+    if not isinstance(values, dict):
+        raise InputError("damaged: not a JSON object", where=path)
+    return values
+
+
+def write_json(path: Path, values: dict[str, Any]) -> None:
+    with atomic_write(path) as stream:
+        stream.write((json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def _differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
+    keys = [key for key in here | there if there.get(key) != here.get(key)]
+    lines = [f"  {key}: {there.get(key)!r} there, {here.get(key)!r} now" for key in keys]
+    return lines[:20] + ([f"  … and {len(lines) - 20} more"] if len(lines) > 20 else [])

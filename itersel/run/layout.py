@@ -1,0 +1,107 @@
+"""Which sentences make up which shard in training: as compiled, dealt out at random, anew for each epoch, or by label.
+
+In: the compiled files. Out: map tasks, a function of the files, the options and the epoch alone. Nothing is compiled
+again: a task names sentences by file and number. Within a task the files come one after the other, and within a file
+the folds, if there are language models by fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from itersel.base.errors import ConfigError, InputError
+from itersel.lists.source import Source
+from itersel.lists.table import ListTable
+from itersel.mapreduce.work_item import MapTask, Part
+from itersel.shards.assignment import Layout, random_bits
+
+KINDS = ("files", "random", "reshard", "sequential", "tasks")
+
+
+@dataclass(frozen=True)
+class TrainLayout:
+    """How the sentences of all files are dealt out.
+
+    files       each file is a shard
+    random      shuffled once by the seed, then cut
+    reshard     shuffled anew for each epoch
+    sequential  cut as they come
+    tasks       a shard for each label, in code point order of the labels
+    """
+
+    kind: str = "files"
+    shards: int | None = None
+    """random, reshard, sequential: the number of shards. Default: as many as files; 1 for sgd."""
+    size: int | None = None
+    """All but files: the most sentences a shard may have, instead of the number."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ConfigError(f"layout.kind is {self.kind!r}", hint=f"Choose one of {', '.join(KINDS)}.")
+        if self.kind == "files" and (self.shards, self.size) != (None, None):
+            raise ConfigError("the layout `files` has a shard for each file", hint="Set layout.kind, too.")
+        if not 0 <= self.seed < 2**64:
+            raise ConfigError(f"layout.seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
+        self._layout(1, 0)  # checks the rest
+
+    def tasks(
+        self, files: Sequence[Source], epoch: int, default_shards: int | None = None, folds: int = 0
+    ) -> list[MapTask]:
+        """The map tasks of an epoch, counted from 0. With `folds`, each part has sentences of one fold."""
+        if self.kind == "files":
+            return [MapTask(k, tuple(_parts(one, None, folds)), len(one)) for k, one in enumerate(files)]
+        places = [(file, sentence) for file, shard in enumerate(files) for sentence in range(len(shard))]
+        labels = [_label(files[file], sentence) for file, sentence in places] if self.kind == "tasks" else []
+        layout = self._layout(default_shards or len(files), epoch)
+        made = []
+        for number, dealt in enumerate(layout.assign(len(places), labels)):
+            by_file: dict[int, list[int]] = {}
+            for file, sentence in map(places.__getitem__, dealt.sentences):
+                by_file.setdefault(file, []).append(sentence)
+            parts = tuple(part for k in sorted(by_file) for part in _parts(files[k], by_file[k], folds))
+            made.append(MapTask(number, parts, len(dealt.sentences), dealt.task))
+        return made
+
+    def _layout(self, default_shards: int, epoch: int) -> Layout:
+        if self.kind == "tasks":
+            return Layout("tasks", self.size, self.shards)
+        seed = random_bits(self.seed, epoch) if self.kind == "reshard" else self.seed
+        shards = self.shards if self.shards is not None or self.size is not None else default_shards
+        return Layout("sequential" if self.kind == "sequential" else "random", self.size, shards, seed)
+
+
+def _parts(source: Source, sentences: Sequence[int] | None, folds: int) -> Iterator[Part]:
+    """The sentences of a file (None: all), one part for each fold that they belong to."""
+    if not folds or isinstance(source, ListTable):  # lists are not decoded: no model is asked
+        yield Part(source.path, source.checksum, None if sentences is None else tuple(sentences))
+        return
+    by_fold: dict[int, list[int]] = {}
+    for sentence in range(len(source)) if sentences is None else sentences:
+        by_fold.setdefault(_fold(source, sentence, folds), []).append(sentence)
+    for fold in sorted(by_fold):
+        yield Part(source.path, source.checksum, tuple(by_fold[fold]), fold)
+
+
+def _fold(shard: Source, sentence: int, folds: int) -> int:
+    """As itersel.lm and itersel.grammar.extraction cut a corpus: by the number of the sentence in it."""
+    name = shard.id(sentence)
+    if not (name.isascii() and name.isdigit()):
+        raise InputError(
+            f"the id {name!r} of a sentence is not its number in the corpus",
+            where=shard.path,
+            hint="Language models by fold need shards that were made of plain text, as by itersel build.",
+        )
+    return int(name) % folds
+
+
+def _label(shard: Source, sentence: int) -> str:
+    label = shard.task(sentence)
+    if not label:
+        raise InputError(
+            f"sentence {shard.id(sentence)} has no task label",
+            where=shard.path,
+            hint="Compile the shards with labels (itersel shard --tasks), or choose another layout.",
+        )
+    return label

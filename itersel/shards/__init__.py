@@ -1,0 +1,1 @@
+"""Shards: the compiled unit of work, who goes into which, and folders of them."""

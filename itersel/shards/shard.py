@@ -1,0 +1,110 @@
+"""Shards: the compiled unit of work. Sentences with references, task label and grammar in one memory-mapped file.
+
+What does not depend on the weights (tokens, rule tables, feature ids, template features) is computed when the shard is
+made, not every epoch. A shard carries a format version and a checksum; a truncated or altered one is refused by name.
+Within a shard, rules that sentences share are stored once, and equal rules of a sentence are merged.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from itersel import _kernel
+from itersel.base.files import atomic_write
+from itersel.grammar.grammar import Grammar, check_pass_through
+from itersel.model.features import GROUPS, templates
+
+TEMPLATE_BITS = {"id": 1, "ng": 2 | 4, "shape": 8}
+
+
+class ShardWriter:
+    """Collects sentences and writes them as one shard file."""
+
+    def __init__(
+        self,
+        *,
+        groups: Iterable[str] = (),
+        pass_through: str = "unknown",
+        goal: str = "S",
+        nonterminal: str = "X",
+    ):
+        self.goal, self.nonterminal = goal, nonterminal
+        check_pass_through(pass_through)
+        self.native = _kernel.ShardBuilder(templates(groups), goal, nonterminal, pass_through == "all")
+        self.count = 0
+
+    def add(
+        self,
+        source: str,
+        references: Sequence[str],
+        grammar: bytes,
+        *,
+        id: str = "",
+        task: str = "",
+        path: str = "grammar",
+    ) -> None:
+        """Add one sentence of blank-separated words with the text form of its grammar; errors name `path` and line."""
+        parsed = Grammar(grammar, path=path, goal=self.goal, nonterminal=self.nonterminal)
+        self.native.add(id or str(self.count), task, source, list(references), parsed.native)
+        self.count += 1
+
+    def to_bytes(self) -> bytes:
+        """The file's content; the writer cannot be used afterwards."""
+        return self.native.finish()
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        with atomic_write(path, compress=False) as stream:
+            stream.write(self.to_bytes())
+
+
+class Shard:
+    """A shard file, mapped into memory."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+        self.native = _kernel.Shard.open(self.path)
+
+    def __len__(self) -> int:
+        return len(self.native)
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The sparse feature groups it was compiled with."""
+        return frozenset(group for group in GROUPS if self.native.templates & TEMPLATE_BITS[group])
+
+    @property
+    def checksum(self) -> int:
+        return self.native.checksum
+
+    @property
+    def rule_count(self) -> int:
+        """Distinct rules, with the decoder's own."""
+        return self.native.rule_count
+
+    def id(self, sentence: int) -> str:
+        return self.native.id(sentence)
+
+    def task(self, sentence: int) -> str:
+        return self.native.task(sentence)
+
+    def source(self, sentence: int) -> str:
+        return self.native.source(sentence)
+
+    def references(self, sentence: int) -> list[str]:
+        return self.native.references(sentence)
+
+    def grammar(self, sentence: int) -> bytes:
+        """The sentence's rules in text form, ordered by source side."""
+        return self.native.grammar(sentence)
+
+    def feature_names(self) -> list[str]:
+        """Names by the shard's feature number."""
+        return self.native.feature_names()
+
+    def feature_hashes(self) -> npt.NDArray[np.uint64]:
+        """64-bit ids (itersel.model.vectors) by the shard's feature number."""
+        return self.native.feature_hashes()

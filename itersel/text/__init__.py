@@ -1,0 +1,1 @@
+"""Text before it is data: bitexts, cleaning, tokenising, the decoder's input."""

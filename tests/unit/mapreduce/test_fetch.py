@@ -1,0 +1,94 @@
+"""Copies of shards on a node: fetched once, complete or not at all, the least recently used go first."""
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from engine_cases import write_shard
+from itersel.base.errors import InputError, ResourceError
+from itersel.mapreduce.fetch import cache_folder, open_part
+from itersel.mapreduce.work_item import Part
+from itersel.shards.shard import Shard
+
+
+@pytest.fixture
+def node(tmp_path, monkeypatch):
+    """A node with a `hadoop` command that copies from a folder and counts its calls."""
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "hadoop"
+    script.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n'
+        f'case "$3" in *missing*) echo "copyToLocal: no such file" >&2; exit 1;; esac\n'
+        f'exec cp "{tmp_path}/store/$(basename "$3")" "$4"\n'
+    )
+    script.chmod(0o755)
+    (tmp_path / "store").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("ITERSEL_NODE_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def part_of(node: Path, name: str, seed: int) -> Part:
+    path = write_shard(node / "store" / name, 5, seed)
+    return Part(f"hdfs:///shards/{name}", Shard(path).checksum)
+
+
+def test_fetched_once(node):
+    part = part_of(node, "a.itsh", 1)
+    for _ in range(3):
+        assert open_part(part).checksum == part.checksum
+    assert (node / "calls").read_text().count("-copyToLocal hdfs:///shards/a.itsh") == 1
+    assert sorted(path.name for path in (node / "cache").iterdir()) == [f"{part.checksum:016x}.itsh"]
+    assert stat.S_IMODE((node / "cache").stat().st_mode) == 0o700
+
+
+def test_plain_paths_are_read_where_they_are(node):
+    path = write_shard(node / "here.itsh", 5, 1)
+    assert len(open_part(Part(path, Shard(path).checksum))) == 5
+    assert not (node / "cache").exists()
+
+
+def test_failures_leave_nothing(node):
+    with pytest.raises(InputError, match=r"hdfs:///missing\.itsh: cannot fetch the shard: copyToLocal: no such file"):
+        open_part(Part("hdfs:///missing.itsh", 1))
+    assert list(cache_folder().iterdir()) == []
+
+
+def test_the_least_recently_used_go(node, monkeypatch):
+    parts = [part_of(node, f"{name}.itsh", seed) for seed, name in enumerate("abc")]
+    size = max(path.stat().st_size for path in (node / "store").iterdir())
+    monkeypatch.setenv("ITERSEL_NODE_CACHE_GB", str(2.5 * size / 1e9))
+    for number, part in enumerate(parts[:2]):
+        open_part(part)
+        os.utime(node / "cache" / f"{part.checksum:016x}.itsh", (number, number))
+    open_part(parts[2])
+    left = {path.name for path in (node / "cache").iterdir()}
+    assert left == {f"{part.checksum:016x}.itsh" for part in parts[1:]}
+
+
+def test_nothing_to_fetch_with(node, monkeypatch):
+    part = part_of(node, "a.itsh", 1)
+    monkeypatch.setenv("PATH", str(node))
+    for name in ("HADOOP_HOME", "HADOOP_PREFIX", "HADOOP_INSTALL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ResourceError, match="no `hadoop` command"):
+        open_part(part)
+    (node / "home" / "bin").mkdir(parents=True)
+    shutil.copy2(node / "bin" / "hadoop", node / "home" / "bin" / "hadoop")
+    monkeypatch.setenv("HADOOP_HOME", str(node / "home"))
+    monkeypatch.setenv("PATH", f"{node}:/usr/bin:/bin")
+    assert open_part(part).checksum == part.checksum
+
+
+def test_a_damaged_copy_is_fetched_again(node):
+    part = part_of(node, "a.itsh", 1)
+    stored = node / "store" / "a.itsh"
+    whole = stored.read_bytes()
+    stored.write_bytes(whole[: len(whole) // 2] + b"?" + whole[len(whole) // 2 + 1 :])
+    with pytest.raises(InputError, match=r"^hdfs:///shards/a\.itsh: the shard's content was altered"):
+        open_part(part)
+    stored.write_bytes(whole)
+    assert open_part(part).checksum == part.checksum

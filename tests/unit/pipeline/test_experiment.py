@@ -1,0 +1,497 @@
+"""Experiments: the grid, cells that equal runs by hand, resuming, and the table's marks."""
+
+import gzip
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pytest
+import sacrebleu
+
+from itersel.base.errors import ConfigError
+from itersel.cli import main
+from itersel.decode.decoder import DecoderOptions
+from itersel.decode.shard_decoder import ShardDecoder
+from itersel.evaluation.scoring import Comparison, Evaluation, SystemScore
+from itersel.evaluation.significance import Bootstrap, Randomization
+from itersel.lm.model import LanguageModel
+from itersel.model.features import Weights, parse_groups
+from itersel.pipeline.build import language_model_path, shards_path
+from itersel.pipeline.experiment import cells
+from itersel.pipeline.experiment.cells import (
+    CellPlan,
+    CellResult,
+    Outcome,
+    evaluate_cells,
+    finished,
+    plan_cells,
+    run_cells,
+)
+from itersel.pipeline.experiment.config import ExperimentConfig, Significance, load_experiment
+from itersel.pipeline.experiment.results import Effort, effort, sentence
+from itersel.pipeline.experiment.table import mark, paper_table
+from itersel.pipeline.stages import StageResult
+from itersel.run.config import TrainConfig
+from itersel.run.driver import train
+from itersel.shards.shard import Shard, ShardWriter
+
+WORDS = {"der": "the", "hund": "dog", "sieht": "sees", "das": "that", "haus": "house", "und": "and", "katze": "cat"}
+OTHERS = {"hund": "hound", "sieht": "saw", "das": "the", "haus": "home"}
+BUILD = """\
+work: work
+train: {source: t.de, target: t.en, held_out: {devtest: 8}}
+sets:
+  dev: {source: d.de, references: [d.en]}
+  test: {source: d.de, references: [d.en]}
+align: {given: t.align}
+lm: {order: 2}
+shards: {size: 15}
+"""
+GRID = """\
+build: build.yaml
+devtest: devtest
+tests: [test]
+train: {epochs: 2, epoch: {k: 10, learn: {rule: margin_perceptron, eta: 0.01}}}
+grid:
+  - {algorithm: given, weights: given.weights, features: dense}
+  - {algorithm: sgd, tuning: dev, features: [dense, "id,shape"]}
+  - {algorithm: iter_sel_sgd, tuning: "train:2", vary: {selection.top: [20, 5]}}
+significance: {trials: 100}
+"""
+NAMES = [
+    "given-dense",
+    "sgd-dev-dense",
+    "sgd-dev-id+shape",
+    "iter_sel_sgd-train.2-all-top=20",
+    "iter_sel_sgd-train.2-all-top=5",
+]
+
+
+def text(path: Path, lines: list[str]) -> None:
+    path.write_text("".join(line + "\n" for line in lines))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Sixty pairs in which some words have two translations, and the configurations."""
+    folder, names = tmp_path_factory.mktemp("experiment"), list(WORDS)
+    sources = [[names[(i * j + i // 7) % 7] for j in range(1, 4 + i % 4)] for i in range(1, 61)]
+    targets = [
+        [OTHERS.get(word, WORDS[word]) if (i + j) % 3 == 0 else WORDS[word] for j, word in enumerate(words)]
+        for i, words in enumerate(sources)
+    ]
+    for name, part in (("t", slice(None)), ("d", slice(3, 60, 4))):
+        text(folder / f"{name}.de", [" ".join(words) for words in sources[part]])
+        text(folder / f"{name}.en", [" ".join(words) for words in targets[part]])
+    text(folder / "t.align", [" ".join(f"{i}-{i}" for i in range(len(words))) for words in sources])
+    (folder / "build.yaml").write_text(BUILD)
+    (folder / "grid.yaml").write_text(GRID)
+    Weights({"LanguageModel": 0.1, "EgivenFCoherent": -0.1}).write(folder / "given.weights")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(folder) -> tuple[ExperimentConfig, list[CellResult]]:
+    config = load_experiment(folder / "grid.yaml")
+    cells.build_data(config)
+    return config, list(run_cells(plan_cells(config)))
+
+
+def test_the_grid_is_multiplied_out(folder):
+    config = load_experiment(folder / "grid.yaml")
+    assert [cell.name for cell in config.cells] == NAMES
+    assert [cell.training.selection.top for cell in config.cells[3:]] == [20, 5]
+    assert all(cell.training.epoch.learn.eta == 0.01 for cell in config.cells[1:])
+    assert config.name == "grid"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("devtest: devtest", "devtest: nosuch", "no set 'nosuch'"),
+        ("tests: [test]", "", "lacks the key 'tests'"),
+        ("significance:", "significant:", "unknown key 'significant'"),
+        ("algorithm: sgd", "algorithm: mert", "algorithm is 'mert'"),
+        ("tuning: dev", "tuning: train:none", "tuning is 'train:none'"),
+        ("tuning: dev", "tune: dev", "unknown key 'tune'"),
+        ('"id,shape"', "idd", "unknown feature group 'idd'"),
+        ("top: [20, 5]", "top: [5, 5]", "two cells of the grid are iter_sel_sgd-train.2-all-top=5"),
+        ("selection.top:", "selection.topmost:", "unknown key 'selection.topmost'"),
+        ("train: {epochs: 2,", "train: {epochs: 2, devtest: x,", "'devtest' is filled in"),
+        ("weights: given.weights", "tuning: dev", "given weights need"),
+        ("weights: given.weights", "weights: given.weights, set: {epochs: 1}", "given weights need"),
+        ("tests: [test]", "tests: [test]\ndecoder: {pop_limit: -1}", "pop_limit is -1"),
+        ("tests: [test]", "tests: [test]\ndecoder: {pop: 1}", "unknown key 'pop'"),
+        ("tests: [test]", "tests: [test]\ndecoder: 200", "decoder is not a group of keys"),
+        ("tests: [test]", "tests: [test]\ndecoder: {pass_through: all}", "decoder.pass_through has no effect here"),
+        ("train: {epochs: 2,", "train: {epochs: 2, fold_models: [x],", "'fold_models' is filled in"),
+        ("tuning: dev", "tuning: dev, repeats: 2", "repeats is 2, but all runs would be the same"),
+        ("tuning: dev", "tuning: dev, repeats: true", "repeats is True"),
+        ("tuning: dev", "tuning: dev, repeats: 0", "repeats is 0"),
+        ("weights: given.weights", "weights: given.weights, repeats: 2", "given weights need"),
+        ("trials: 100", "level: 2", "significance.level is 2"),
+        ("build: build.yaml", "build: nosuch.yaml", "nosuch.yaml"),
+        ("grid:", "grid: all\nname:", "name is"),
+    ],
+)
+def test_bad_configurations_are_named(folder, tmp_path, capsys, old, new, message):
+    for name in ("build.yaml", "given.weights"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    assert old in GRID
+    (tmp_path / "bad.yaml").write_text(GRID.replace(old, new, 1))
+    assert main(["experiment", str(tmp_path / "bad.yaml"), "--output", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err
+
+
+def bleu_of_translations(plan: CellPlan, references: list[str]) -> float:
+    """Of the test set, by sacrebleu itself."""
+    with gzip.open(plan.folder / "test.txt.gz", "rt") as stream:
+        return sacrebleu.corpus_bleu(stream.read().splitlines(), [references], tokenize="none", force=True).score
+
+
+def test_a_cell_is_a_training_run(done, tmp_path):
+    """The same training by hand gives the same weights; its translations, scored by sacrebleu, the same BLEU."""
+    config, results = done
+    assert [one.name for one in results] == NAMES
+    shards = sorted(map(str, shards_path(config.build, "train").glob("*.itsh")))
+    model = str(language_model_path(config.build))
+    devtest = tuple(map(str, shards_path(config.build, "devtest").glob("*.itsh")))
+    cell = config.cells[3].training
+    by_hand = TrainConfig(
+        shards=tuple(shards[:2]),
+        devtest=devtest,
+        language_model=model,
+        algorithm="iter_sel_sgd",
+        epochs=2,
+        epoch=cell.epoch,
+        selection=cell.selection,
+    )
+    weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
+    plan = plan_cells(config)[3]
+    assert (plan.run / "weights.txt.gz").read_bytes() == weights.read_bytes()
+    assert results[3].weights == len(Weights.read(weights)) <= 20
+    outcome = evaluate_cells(config, plan_cells(config))
+    references = (config.build.work.parent / "d.en").read_text().splitlines()
+    for planned in plan_cells(config):
+        bleu = bleu_of_translations(planned, references)
+        assert outcome.evaluations["test"].score(planned.cell.name).mean == pytest.approx(bleu, abs=1e-9)
+
+
+def test_finished_cells_are_not_run_again(done, monkeypatch):
+    config, results = done
+    monkeypatch.setattr(cells, "train", None)  # calling it would be an error
+    assert list(run_cells(plan_cells(config))) == results
+
+
+def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
+    _, results = done
+    other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
+    cells.build_data(other)
+    found = list(run_cells(plan_cells(other), jobs=2))
+    free = {"cpu_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
+    assert [vars(one) | free for one in found] == [vars(one) | free for one in results]
+    assert {one.side_by_side for one in results} == {1} and {one.side_by_side for one in found} == {2}
+
+
+@pytest.fixture
+def taken_up(folder, done, tmp_path):
+    """Takes a cell up that was trained elsewhere, its statistics changed; the cell before and after."""
+    config, results = done
+    before, old = plan_cells(config)[1], results[1]
+
+    def finish(change):
+        plan = replace(before, folder=tmp_path / "cell")
+        shutil.copytree(before.folder, plan.folder)
+        place = plan.run / "statistics.jsonl"
+        lines = [json.loads(line) for line in place.read_text().splitlines()]
+        for line in lines:
+            if line["shard"] is None:
+                change(line)
+        place.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        record = json.loads(plan.record.read_text())
+        plan.record.write_text(json.dumps(record | {"format": 1}))  # of another version: not to be taken as it is
+        assert finished(plan) is None
+        weights = (plan.run / "weights.vec").read_bytes()
+        found = cells.run_cell(plan, jobs=2)
+        assert (plan.run / "weights.vec").read_bytes() == weights and finished(plan) == found
+        return old, found
+
+    return finish
+
+
+def test_a_cell_knows_what_its_earlier_goes_took(taken_up):
+    made = {
+        1: {"wall_seconds": 1000.0, "peak_megabytes": 10**6, "jobs": 7, "commit": "early"},
+        2: {"wall_seconds": 500.5, "peak_megabytes": 2, "jobs": 1, "commit": "late"},
+    }
+    old, found = taken_up(lambda line: line.update(made=made[line["epoch"]]))
+    assert found.wall_seconds > 1500.5  # the rest was spent on the test set, just now
+    assert (found.peak_megabytes, found.jobs) == (10**6, 7)
+    assert found.commit.split(", ")[:2] == ["early", "late"]
+    assert found.cpu_seconds == old.cpu_seconds and found.devtest_bleu == old.devtest_bleu
+
+
+def test_what_was_not_recorded_is_not_made_up(taken_up):
+    _, found = taken_up(lambda line: line["epoch"] == 1 and line.pop("made"))
+    assert (found.wall_seconds, found.peak_megabytes, found.jobs) == (None, None, None)
+    assert found.commit.startswith("unknown, ")
+
+
+def test_effort_is_that_of_all_goes(folder):
+    made = outcome(folder, {"a": (1, "dense", 1.0, 1.0), "b": (1, "all", 1.0, 1.0), "c": (4, "all", 1.0, 1.0)}, {})
+    one, two, three = made.results
+    results = (
+        replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2),
+        replace(two, wall_seconds=None, peak_megabytes=None),
+        replace(three, wall_seconds=20.5, peak_megabytes=200),
+    )
+    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 1, 0.1, True, 8.0, None))
+    assert effort(replace(made, results=results, stages=stages)) == Effort(78.0, 120.5, 1, 3.0, 2, 300)
+    assert effort(replace(made, results=())) == Effort(None, 0.0, 0, 0.0, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("spent", "text"),
+    [
+        (
+            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150),
+            "Build 21.3 min, cells 95.0 min of wall time in sum (2 side by side), peak 2.1 GB a process.",
+        ),
+        (
+            Effort(12.34, 36_000.0, 1, 1.0, 1, 640),
+            "Build 12.3 s, cells 10.0 h of wall time in sum (1 of 6 unknown), peak 640 MB a process.",
+        ),
+        (
+            Effort(None, 60.0, 2, 1.0, 4, None),
+            "Cells 60.0 s of wall time in sum (4 side by side; 2 of 6 unknown).",
+        ),
+        (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown."),
+    ],
+)
+def test_effort_in_words(spent, text):
+    assert sentence(spent, 6) == text
+
+
+def test_another_setting_is_another_cell(folder, done, tmp_path):
+    config, _ = done
+    changed = tmp_path / "grid.yaml"
+    changed.write_text(
+        GRID.replace("eta: 0.01", "eta: 0.02")
+        .replace("build.yaml", str(folder / "build.yaml"))
+        .replace("given.weights", str(folder / "given.weights"))
+    )
+    plans = plan_cells(load_experiment(changed))
+    assert [finished(plan) is not None for plan in plans] == [True, False, False, False, False]
+    assert not {plan.folder for plan in plans[1:]} & {plan.folder for plan in plan_cells(config)}
+
+
+def test_tests_may_be_translated_by_another_search(folder, done, tmp_path):
+    """The same training, with the limits of the search that the experiment gives: as `itersel translate` would."""
+    (folder / "limits.yaml").write_text(
+        GRID.replace("tests: [test]", "name: grid\ntests: [test]\ndecoder: {pop_limit: 1}")
+    )
+    config, plans = load_experiment(folder / "limits.yaml"), plan_cells(done[0])
+    limited = plan_cells(config)
+    assert [plan.folder for plan in limited] == [plan.folder for plan in plans]
+    assert finished(plans[1]) is not None and finished(limited[1]) is None
+    copy = replace(limited[1], folder=tmp_path)
+    shutil.copytree(plans[1].folder, tmp_path, dirs_exist_ok=True)
+    before = (copy.run / "manifest.json").read_bytes()
+    result = cells.run_cell(copy)
+    assert (copy.run / "manifest.json").read_bytes() == before and result.devtest_bleu == done[1][1].devtest_bleu
+    assert finished(copy) == result and finished(replace(copy, decoder=plans[1].decoder)) is None
+    weights, model = Weights.read(copy.run / "weights.txt.gz"), LanguageModel(copy.model)
+    decoder = ShardDecoder(Shard(copy.tests["test"][0]), weights, model, DecoderOptions(pop_limit=1))
+    expected = [decoder.translate(k) for k in range(15)]
+    assert gzip.decompress(copy.translations("test").read_bytes()).decode().splitlines() == expected
+
+
+def test_given_weights_are_decoded_as_the_others(folder):
+    (folder / "quick.yaml").write_text(GRID.replace("{k: 10,", "{k: 10, decoder: {pop_limit: 7},"))
+    config = load_experiment(folder / "quick.yaml")
+    assert {cell.training.epoch.decoder.pop_limit for cell in config.cells} == {7}
+
+
+def test_more_epochs_go_on_in_the_same_folder(folder, done, tmp_path):
+    config, _ = done
+    more = tmp_path / "grid.yaml"
+    more.write_text(GRID.replace("epochs: 2", "epochs: 3").replace("build.yaml", str(folder / "build.yaml")))
+    (tmp_path / "given.weights").write_bytes((folder / "given.weights").read_bytes())
+    plan, before = (plan_cells(one, only=NAMES[2])[0] for one in (load_experiment(more), config))
+    assert plan.folder == before.folder
+    assert finished(plan) is None
+
+
+def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
+    assert done
+    output = tmp_path / "results"
+    assert main(["experiment", str(folder / "grid.yaml"), "--output", str(output), "--table"]) == 0
+    shown = capsys.readouterr().out
+    assert "test BLEU" in shown and "top 20" in shown
+    results = json.loads((output / "results.json").read_text())
+    assert [cell["name"] for cell in results["cells"]] == NAMES
+    assert not results["unfinished"]
+    assert sum("bleu" in one for one in results["tests"]["test"]["differences"]) == 10  # pairs of five cells
+    assert results["configuration"]["train"]["epochs"] == 2
+    assert (output / "table.md").read_text().count("\n| ") == 2 + len(NAMES)
+    page = (output / "report-test.html").read_text()
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    assert [row["name"] for row in data["experiment"]["rows"]] == NAMES
+    assert {run["name"] for run in data["runs"]} == set(NAMES[1:])
+    assert str(folder) not in (output / "results.json").read_text()
+    kept = [json.loads(path.read_text()) for path in (folder / "work" / "stages").glob("*.json")]
+    assert {one["name"]: one["seconds"] for one in results["stages"]} == {one["stage"]: one["seconds"] for one in kept}
+    assert results["effort"]["build_seconds"] == pytest.approx(sum(one["seconds"] for one in kept))
+    assert results["effort"]["wall_seconds"] == pytest.approx(sum(cell["wall_seconds"] for cell in results["cells"]))
+    assert results["effort"]["unknown"] == 0
+    assert "of wall time in sum" in shown and "of wall time in sum" in (output / "table.md").read_text()
+
+
+def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
+    """Each repeat is a training with the next seed; the table has the means, and the deviation by its definition."""
+    assert done
+    grid = GRID.replace("epoch: {k: 10", "epoch: {shuffle: true, seed: 6, k: 10").replace(
+        'features: [dense, "id,shape"]', "features: dense, repeats: 3"
+    )
+    (folder / "repeats.yaml").write_text(grid)
+    config = load_experiment(folder / "repeats.yaml")
+    names = ["sgd-dev-dense", "sgd-dev-dense-run=2", "sgd-dev-dense-run=3"]
+    assert [cell.name for cell in config.cells[1:4]] == names
+    assert [cell.training.epoch.seed for cell in config.cells[1:4]] == [6, 7, 8]
+    plans = plan_cells(config, only="sgd-*")
+    results = list(run_cells(plans, jobs=2))
+    assert [result.name for result in results] == names and [result.run for result in results] == [1, 2, 3]
+    references = (folder / "d.en").read_text().splitlines()
+    scores = [bleu_of_translations(plan, references) for plan in plans]
+    made = evaluate_cells(config, plan_cells(config))
+    evaluation = made.evaluations["test"]
+    assert evaluation.systems == ("sgd-dev-dense",)
+    score = evaluation.score("sgd-dev-dense")
+    assert score.runs == pytest.approx(scores)
+    (row,) = paper_table(made).rows
+    shown = [entry.plain() for entry in row.entries]
+    assert shown[3] == "3 runs"
+    assert (
+        shown[5] == f"{fmean(one.devtest_bleu for one in results):.2f} @{'/'.join(str(one.chosen) for one in results)}"
+    )
+    assert shown[6] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
+    assert "3 of 6 cells are not finished" in paper_table(made).legend[-1]
+
+
+def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_path):
+    """With `lm.unseen`, only what is learned from `train` uses the second model; all are tested with the first."""
+    overrides = [f"work={tmp_path / 'work'}", "shards.first=2", "lm.unseen=true"]
+    config = load_experiment(folder / "grid.yaml", overrides)
+    cells.build_data(config)
+    full, unseen = (str(language_model_path(config.build, unseen=flag)) for flag in (False, True))
+    plans = plan_cells(config)
+    assert [plan.training.language_model for plan in plans] == [full] * 3 + [unseen] * 2
+    assert {plan.model for plan in plans} == {full}
+    assert Path(full).read_bytes() != Path(unseen).read_bytes()
+
+
+def test_training_sentences_meet_the_models_of_their_folds(folder, tmp_path):
+    """With `lm.folds`, too, only what is learned from `train` uses other models."""
+    config = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}", "lm.folds=2"])
+    cells.build_data(config)
+    plans = plan_cells(config)
+    assert [len(plan.training.fold_models) for plan in plans] == [0] * 3 + [2] * 2
+    assert {plan.training.language_model for plan in plans} == {str(language_model_path(config.build))}
+    assert len({Path(path).read_bytes() for path in plans[-1].training.fold_models}) == 2
+
+
+def test_a_pattern_without_cells_is_an_error(done):
+    with pytest.raises(ConfigError, match="no cell of the grid matches 'mert-"):
+        plan_cells(done[0], only="mert-*")
+
+
+def test_too_few_shards_are_an_error(folder, done, tmp_path):
+    assert done
+    path = tmp_path / "grid.yaml"
+    path.write_text(GRID.replace("train:2", "train:99").replace("build.yaml", str(folder / "build.yaml")))
+    with pytest.raises(ConfigError, match="train has 4 shards"):
+        plan_cells(load_experiment(path), only="iter*")
+
+
+@pytest.mark.parametrize("features", ["dense", "id,shape"])
+def test_fewer_groups_are_as_if_compiled_so(done, tmp_path, features):
+    """A cell with some of the shards' feature groups learns what shards with only these groups teach."""
+    config, _ = done
+    (path,) = shards_path(config.build, "dev").glob("*.itsh")
+    shard, writer = Shard(path), ShardWriter(groups=parse_groups(features))
+    for number in range(len(shard)):
+        writer.add(shard.source(number), shard.references(number), shard.grammar(number), id=shard.id(number))
+    writer.write(tmp_path / "fewer.itsh")
+    plan = plan_cells(config, only=f"sgd-dev-{features.replace(',', '+')}")[0]
+    whole = replace(plan.training.epoch, leave_out=())
+    by_hand = replace(plan.training, shards=(str(tmp_path / "fewer.itsh"),), epoch=whole)
+    weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
+    assert dict(Weights.read(weights)) == dict(Weights.read(plan.run / "weights.txt.gz"))
+
+
+def test_groups_that_the_shards_lack_are_an_error(folder, done, tmp_path):
+    assert done
+    config = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}", "shards.features=dense"])
+    cells.build_data(config)
+    with pytest.raises(ConfigError, match="needs the features id, shape, which the shard does not have"):
+        plan_cells(config, only="sgd-dev-id*")
+
+
+def outcome(folder: Path, scores: dict[str, tuple[int, str, float, float]], p: dict[tuple[str, str], float]) -> Outcome:
+    """Cells by name with algorithm number, features, devtest and test BLEU; p of the pairs, 1 if not given."""
+    algorithms = ["given", "sgd", "mix_sgd", "iter_mix_sgd", "iter_sel_sgd"]
+    results = tuple(
+        CellResult(
+            name, algorithms[number], number, "set", features, {}, 12, 1, devtest, 1.0, [], 1.0, 1.0, 1, 1, 1, "", {}
+        )
+        for name, (number, features, devtest, _) in scores.items()
+    )
+    comparisons = []
+    for first in scores:
+        for second in scores:
+            if first < second:
+                value = p.get((first, second), p.get((second, first), 1.0))
+                test = Randomization(0.0, value, 1, 1, False)
+                comparisons.append(Comparison("bleu", first, second, 0.0, test, Bootstrap(0.0, 1.0, (0, 0), 0, 1)))
+    values = tuple(
+        SystemScore(name, metric, row[3], (row[3],), None, (0.0, 0.0))
+        for name, row in scores.items()
+        for metric in ("bleu", "chrf")
+    )
+    ratios = dict.fromkeys(scores, 1.0)
+    evaluation = Evaluation(9, tuple(scores), ("bleu", "chrf"), {}, {}, 1, 1, values, ratios, tuple(comparisons))
+    config = load_experiment(folder / "grid.yaml")
+    config = ExperimentConfig("x", config.build, "devtest", ("test",), config.cells, Significance())
+    return Outcome(config, results, {"test": evaluation})
+
+
+def test_marks_follow_the_papers_caption(folder):
+    made = outcome(
+        folder,
+        {
+            "g": (0, "dense", 30.0, 30.0),
+            "a": (1, "dense", 31.0, 31.0),
+            "b": (1, "all", 32.0, 33.0),
+            "c": (4, "all", 34.0, 34.0),  # the best of its algorithm by devtest, so the one that b is compared with
+            "d": (4, "all", 33.0, 36.0),
+        },
+        {("b", "c"): 0.01, ("a", "b"): 0.04, ("c", "g"): 0.001, ("b", "d"): 0.2, ("a", "c"): 0.001},
+    )
+    marks = mark(made, "test")
+    # Given weights meet all features; a and c have different ones.
+    assert {name: one.raised for name, one in marks.items()} == {"g": (4,), "a": (), "b": (4,), "c": (0, 1), "d": ()}
+    assert [name for name, one in marks.items() if one.best] == ["b"]
+    assert [name for name, one in marks.items() if one.dagger] == ["a"]
+    lines = paper_table(made).markdown().splitlines()
+    assert [line.split(" | ")[5] for line in lines[2:]] == [
+        "30.00<sup>4</sup>",
+        "31.00†",
+        "**33.00**<sup>4</sup>",
+        "34.00<sup>01</sup>",
+        "36.00",
+    ]
+    header, *rows = paper_table(made).text().splitlines()
+    assert header.endswith("  test BLEU   chrF  length  CPU s")
+    assert [row.split()[6] for row in rows] == ["30.00^4", "31.00†", "*33.00^4", "34.00^01", "36.00"]
