@@ -1,0 +1,135 @@
+"""What an algorithm measures, declared as data: statistics, the figures made of them, and which one decides.
+
+A mapper counts *statistics*; `combine` says how those of several shards become one. A *figure* is what people see: a
+statistic, or one divided by another, with a label and a form. The declaration is stored in a run's run.json, so the
+progress line, the report, the epoch table and the experiment tables draw what is declared and know no algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from itersel.base.errors import InputError
+
+COMBINE = ("sum", "max")
+FORMS = {
+    "count": "{:,.0f}",
+    "percent": "{:.1%}",
+    "score": "{:.2f}",
+    "metric": "{:.4f}",
+    "ratio": "{:.3f}",
+    "number": "{:,.4g}",
+    "seconds": "{:,.1f}",
+}
+"""How values are written, by the name of the form."""
+PLACES = ("progress", "table", "curve", "spread")
+"""Where a figure is shown: progress line, epoch table, curve over the rounds, spread over the shards."""
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A number that a mapper counts."""
+
+    key: str
+    combine: str = "sum"
+    """How the shards' numbers become one: sum, or max."""
+
+    def __post_init__(self) -> None:
+        assert self.combine in COMBINE, f"combine is {self.combine!r}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that people see: the statistic or fact `of`, divided by `per` if that is given."""
+
+    key: str
+    label: str
+    """A few words in lower case, such as `pair errors`."""
+    of: str
+    per: str | None = None
+    form: str = "number"
+    about: str = ""
+    """One sentence for the report."""
+    shown: tuple[str, ...] = ("table", "curve")
+
+    def __post_init__(self) -> None:
+        assert self.form in FORMS, f"form is {self.form!r}"
+        assert set(self.shown) <= set(PLACES), f"shown is {self.shown!r}"
+
+    def value(self, sums: Mapping[str, Any]) -> float | None:
+        """The figure of these sums; None if they lack one of its parts, or divide by 0."""
+        above, below = sums.get(self.of), 1 if self.per is None else sums.get(self.per)
+        if above is None or not below:
+            return None
+        return float(above) / float(below)
+
+    def text(self, value: float | None) -> str:
+        """For people; an absent value is a dash."""
+        return "–" if value is None else FORMS[self.form].format(value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The fact that decides which round's model is the run's; of equals, the earlier round."""
+
+    key: str = "devtest_bleu"
+    label: str = "devtest BLEU"
+    largest: bool = True
+
+    def better(self, value: float, other: float) -> bool:
+        return value > other if self.largest else value < other
+
+    def best(self, values: Sequence[float]) -> int:
+        """The position of the first best value."""
+        return values.index(max(values) if self.largest else min(values))
+
+    def rounds_without_gain(self, values: Sequence[float]) -> int:
+        """How many of the last values in a row brought nothing better."""
+        return len(values) - 1 - self.best(values) if values else 0
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """An algorithm's name and number, and what it measures."""
+
+    name: str
+    label: str
+    number: int | None = None
+    """As in the papers' tables; None if it has none."""
+    statistics: tuple[Statistic, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    choice: Choice = Choice()
+
+    def combine(self, shards: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+        """The declared statistics of several shards as one."""
+        made: dict[str, float] = {}
+        for one in shards:
+            for statistic in self.statistics:
+                if statistic.key in one:
+                    value, known = one[statistic.key], made.get(statistic.key, 0)
+                    made[statistic.key] = max(known, value) if statistic.combine == "max" else known + value
+        return made
+
+    def shown(self, place: str) -> tuple[Figure, ...]:
+        """The figures for one of PLACES."""
+        return tuple(figure for figure in self.figures if place in figure.shown)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Any) -> Declaration:
+        """Reads what `to_json` made; InputError for anything else."""
+        try:
+            return cls(
+                name=str(values["name"]),
+                label=str(values["label"]),
+                number=None if values["number"] is None else int(values["number"]),
+                statistics=tuple(Statistic(**one) for one in values["statistics"]),
+                figures=tuple(Figure(**(one | {"shown": tuple(one["shown"])})) for one in values["figures"]),
+                choice=Choice(**values["choice"]),
+            )
+        except (KeyError, TypeError, ValueError, AssertionError) as error:
+            raise InputError(f"damaged: not the declaration of an algorithm: {error}") from None
