@@ -11,18 +11,18 @@ import argparse
 import contextlib
 from pathlib import Path
 
-from itersel.algorithms.plan import PLANS
+from itersel.algorithms.registry import registered
 from itersel.base import events
 from itersel.base.config import assign, build, override, read_yaml
 from itersel.base.outputs import open_output
 from itersel.base.progress import Progress
+from itersel.engines.config import RUNNERS
 from itersel.inspect.run import epoch_table
 from itersel.lists.compiler import ORDERS
 from itersel.lists.reader import FORMS, Fields, read_lists
 from itersel.lists.rescoring import rescore
 from itersel.metrics.sentence import KERNEL_METRICS
 from itersel.model.features import Weights
-from itersel.run.config import RUNNERS
 from itersel.run.rerank import train_reranker
 from itersel.run.rerank_config import RerankConfig
 
@@ -94,7 +94,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     fields.add_argument("--lower-is-better", action="store_true", default=None, help="of the objective")
     learning = parser.add_argument_group("learning")
     learning.add_argument("--metric", choices=KERNEL_METRICS)
-    learning.add_argument("--algorithm", choices=PLANS)
+    learning.add_argument("--algorithm", metavar="NAME", help=f"{', '.join(registered())}, or module:name")
     learning.add_argument("--epochs", type=int, metavar="T")
     learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
     learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")

@@ -10,13 +10,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from itersel.algorithms.plan import PLANS
+from itersel.algorithms.registry import registered
 from itersel.base import events
-from itersel.base.config import assign, build, override, read_yaml
-from itersel.engines import engine_class
+from itersel.base.config import assign, override, read_yaml
+from itersel.engines import RUNNERS
 from itersel.inspect.run import epoch_table
-from itersel.run.config import RUNNERS, TrainConfig
+from itersel.run.config import load_train_config
 from itersel.run.driver import train
+from itersel.run.estimate import dry_run
 from itersel.run.layout import KINDS
 
 SUMMARY = "train weights on shards"
@@ -61,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     data.add_argument("--start", metavar="FILE", help="weights to start from")
     learning = parser.add_argument_group("learning")
-    learning.add_argument("--algorithm", choices=PLANS)
+    learning.add_argument("--algorithm", metavar="NAME", help=f"{', '.join(registered())}, or module:name")
     learning.add_argument("--epochs", type=int, metavar="T")
     learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
     learning.add_argument("--layout", choices=KINDS, help="shards: the files, or dealt out at random, anew, by label")
@@ -85,9 +86,9 @@ def run(args: argparse.Namespace) -> None:
     for flag, key in FLAGS.items():
         if getattr(args, flag) is not None:
             values = assign(values, key, getattr(args, flag))
-    config = build(TrainConfig, values, args.configuration)
+    config = load_train_config(values, args.configuration)
     if args.dry_run:
-        print(engine_class(config).dry_run(config))
+        print(dry_run(config, args.output))
         return
     weights = train(config, args.output)
     events.note(epoch_table(Path(args.output)))

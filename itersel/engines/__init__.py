@@ -1,27 +1,27 @@
-"""Engines: where an epoch's map and reduce tasks run. All give the same bytes; the driver cannot tell them apart.
+"""Engines: where a job's mappers and reducers run. All give the same bytes; the driver cannot tell them apart.
 
-One module an engine, imported only when it is used, since most need software of their own.
+One module per engine, imported only when it is used, since most need software of their own.
 """
 
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
-from itersel.engines.base import Engine, EpochOutcome, EpochWork, TranslateWork
-from itersel.run.config import RUNNERS, TrainConfig
-from itersel.run.directory import RunDirectory
+from itersel.engines.base import Engine
+from itersel.engines.config import RUNNERS, RunConfig
 
-__all__ = ["Engine", "EpochOutcome", "EpochWork", "TranslateWork", "engine_class", "open_engine"]
+__all__ = ["RUNNERS", "Engine", "RunConfig", "engine_class", "open_engine"]
 
 
-def engine_class(config: TrainConfig) -> type[Engine]:
-    """The class of the engine that `run.runner` names."""
-    module, name = RUNNERS[config.run.runner].split(":")
+def engine_class(runner: str) -> type[Engine]:
+    """The class of the engine of that name."""
+    module, name = RUNNERS[runner].split(":")
     found = getattr(importlib.import_module(f"itersel.engines.{module}"), name)
     assert issubclass(found, Engine)
     return found
 
 
-def open_engine(config: TrainConfig, directory: RunDirectory) -> Engine:
-    """The engine that `run.runner` names. Close it in the end, whatever happens."""
-    return engine_class(config)(config, directory)
+def open_engine(config: RunConfig, folder: Path) -> Engine:
+    """The engine that `config.runner` names, with a folder of its own. Close it in the end, whatever happens."""
+    return engine_class(config.runner)(config, folder)

@@ -5,28 +5,22 @@
     engine   what the engine needs to start a job and to end it
     driver   reading what the reducers kept
 
-`measure` gets the two figures that depend on data and options, seconds a sentence and entries a shard, from some
-sentences of a real shard; `benchmarks/cost_model.py` compares the model's epochs with runs.
+itersel.run.estimate gets the two figures that depend on data and options, seconds per sentence and entries per shard,
+from some sentences of a real shard; `benchmarks/cost_model.py` compares the model's epochs with runs.
 """
 
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from itersel.base.errors import ConfigError
-from itersel.learn.epoch import EpochConfig, run_epoch
-from itersel.lm.model import LanguageModel
-from itersel.shards.shard import Shard
 
 REDUCE_SECONDS = 9e-7
 """A reducer's time for an entry of W: decoding, adding, ranking (benchmarks/cost_model.py measures it)."""
 COLUMN_SECONDS = 2e-6
 """The driver's time for a column that a reducer kept, with its name."""
-SAMPLE = 20
-"""Sentences that `measure` trains on."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +33,23 @@ class Measured:
     """Non-zero weights that one sentence's features add to its shard's row, at most."""
     load_seconds: float
     """To load the language model, or those of all folds."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a run asks of an engine."""
+
+    files: tuple[str, ...]
+    """Data and models that workers read."""
+    sizes: tuple[int, ...]
+    """Sentences of each shard."""
+    rounds: int
+    jobs: int
+    """Of all rounds, devtest among them."""
+    reducers: int
+    measured: Measured
+    kept: int | None
+    """The most columns that a round's model keeps; None: no limit."""
 
 
 @dataclass(frozen=True)
@@ -104,19 +115,3 @@ def makespan(seconds: Sequence[float], slots: int) -> float:
     for one in sorted(seconds, reverse=True):
         heapq.heapreplace(free, free[0] + one)
     return max(free)
-
-
-def measure(
-    shard: Shard, model_path: str | None, config: EpochConfig, sentences: int = SAMPLE, *, models: int = 1
-) -> Measured:
-    """Train on some sentences of the shard, spread over it, in this process, and see what they cost.
-
-    `models` is the number of language models like this one that a task loads: as many as there are folds.
-    """
-    started = time.process_time()
-    model = None if model_path is None else LanguageModel(model_path)
-    loaded = time.process_time()
-    chosen = sorted({k * len(shard) // sentences for k in range(sentences)})
-    result = run_epoch(shard, None, model, config, sentences=chosen)
-    spent = time.process_time() - loaded
-    return Measured(spent / len(chosen), len(result.weights) / len(chosen), models * (loaded - started))

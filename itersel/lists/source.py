@@ -1,20 +1,153 @@
-"""What training learns from: compiled shards, which are decoded, or compiled n-best lists, which are not."""
+"""Sources: where lists of hypotheses come from. A compiled shard is decoded now; a table of lists was decoded before.
+
+Whoever learns, tunes or translates asks a source and cannot tell the kinds apart, except by `decodes`.
+"""
 
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import ClassVar, Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+from itersel.base.errors import InputError
+from itersel.decode.decoder import DecoderOptions
+from itersel.decode.shard_decoder import ShardDecoder
 from itersel.lists.table import MAGIC, ListTable
+from itersel.lm.model import LanguageModel
+from itersel.model.vectors import Vector
 from itersel.shards.shard import Shard
 
-Source = Shard | ListTable
+Data = TypeVar("Data", Shard, ListTable)
 
 
-def open_source(path: str | os.PathLike[str]) -> Source:
+@dataclass(frozen=True)
+class ListOptions:
+    """How lists are made where a source makes them now."""
+
+    k: int = 100
+    unique: bool = True
+    """Only the best derivation of each target string."""
+    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    model: LanguageModel | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class KBest:
+    """One sentence's hypotheses, best model score first."""
+
+    id: str
+    texts: list[str]
+    features: list[dict[str, float]]
+    scores: npt.NDArray[np.float64]
+    """⟨w, features⟩ with the weights that the lists were asked for with."""
+    references: list[str]
+
+
+class Source(ABC, Generic[Data]):
+    """Numbered sentences with references and, for each, a list of hypotheses."""
+
+    decodes: ClassVar[bool]
+    """Lists depend on the weights and the language model: they are made when they are asked for."""
+
+    def __init__(self, data: Data):
+        self.data: Data = data
+
+    @property
+    def path(self) -> str:
+        return self.data.path
+
+    @property
+    def checksum(self) -> str:
+        """Of the content, in hexadecimal."""
+        return f"{self.data.checksum:016x}"
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def id(self, number: int) -> str:
+        return self.data.id(number)
+
+    def domain(self, number: int) -> str:
+        """The sentence's domain label; empty if it has none."""
+        return self.data.task(number)
+
+    def references(self, number: int) -> list[str]:
+        return self.data.references(number)
+
+    @abstractmethod
+    def lists(self, weights: Vector, numbers: Sequence[int], options: ListOptions) -> Iterator[KBest]:
+        """The lists of these sentences, in this order, ranked by the weights."""
+
+    @abstractmethod
+    def translate(self, weights: Vector, numbers: Sequence[int], options: ListOptions) -> list[str]:
+        """What the weights rank first, for each of these sentences."""
+
+
+class ShardSource(Source[Shard]):
+    """A compiled shard, decoded with a language model."""
+
+    decodes = True
+
+    def lists(self, weights: Vector, numbers: Sequence[int], options: ListOptions) -> Iterator[KBest]:
+        decoder = self._decoder(weights, options)
+        for number in numbers:
+            found = decoder.kbest(number, options.k, unique=options.unique)
+            yield KBest(
+                self.id(number),
+                [one.text for one in found],
+                [one.features for one in found],
+                np.array([one.score for one in found]),
+                self.references(number),
+            )
+
+    def translate(self, weights: Vector, numbers: Sequence[int], options: ListOptions) -> list[str]:
+        decoder = self._decoder(weights, options)
+        return [decoder.translate(number) for number in numbers]
+
+    def _decoder(self, weights: Vector, options: ListOptions) -> ShardDecoder:
+        return ShardDecoder(self.data, weights, options.model, options.decoder)
+
+
+class TableSource(Source[ListTable]):
+    """Compiled n-best lists, ranked anew by the weights."""
+
+    decodes = False
+
+    def lists(self, weights: Vector, numbers: Sequence[int], options: ListOptions) -> Iterator[KBest]:
+        del options
+        for number in numbers:
+            features, texts = self.data.features(number), self.data.texts(number)
+            by_name = weights.values_of(self.data.hashes)
+            numbered = {name: value for name, value in zip(self.data.names, by_name.tolist(), strict=True) if value}
+            scores = np.array([sum(numbered.get(name, 0.0) * v for name, v in row.items()) for row in features])
+            order = np.argsort(-scores, kind="stable").tolist()
+            yield KBest(
+                self.id(number),
+                [texts[k] for k in order],
+                [features[k] for k in order],
+                scores[order],
+                self.references(number),
+            )
+
+    def translate(self, weights: Vector, numbers: Sequence[int], options: ListOptions) -> list[str]:
+        del options
+        places = self.data.best(weights)[0].tolist()
+        return [self.data.texts(number)[places[number]] for number in numbers]
+
+
+AnySource = ShardSource | TableSource
+
+
+def open_source(path: str | os.PathLike[str]) -> AnySource:
     """Open either kind, by the first bytes of the file.
 
-    A table serves many shards at once, so one that is open already is not checked again, also not by processes that
+    A table serves many work items at once, so one that is open already is not checked again, also not by processes that
     were forked since.
     """
     try:
@@ -23,9 +156,19 @@ def open_source(path: str | os.PathLike[str]) -> Source:
             facts = os.fstat(stream.fileno())
     except OSError:
         is_table = False  # Shard says what is wrong
-    return _table(os.fspath(path), facts.st_size, facts.st_mtime_ns) if is_table else Shard(path)
+    return _table(os.fspath(path), facts.st_size, facts.st_mtime_ns) if is_table else ShardSource(Shard(path))
+
+
+def check_source(source: AnySource, checksum: str, where: str) -> None:
+    """InputError unless the source has the content that is meant."""
+    if source.checksum != checksum:
+        raise InputError(
+            f"another shard than the driver's: checksum {source.checksum} instead of {checksum}",
+            where=where,
+            hint="Let all machines see the same file, or give it another name.",
+        )
 
 
 @lru_cache(maxsize=8)
-def _table(path: str, size: int, changed: int) -> ListTable:  # noqa: ARG001
-    return ListTable(path)
+def _table(path: str, size: int, changed: int) -> TableSource:  # noqa: ARG001
+    return TableSource(ListTable(path))

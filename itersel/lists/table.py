@@ -21,6 +21,7 @@ import os
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import IO
 
 import numpy as np
@@ -157,6 +158,15 @@ class ListTable:
     def texts(self, number: int) -> list[str]:
         """The hypotheses of a list."""
         return self._lines(number)[: self._size(number)]
+
+    def features(self, number: int) -> list[dict[str, float]]:
+        """The feature vectors of a list's hypotheses, by name."""
+        rows, entries = struct.unpack_from("<II", self._data, begin := int(self._offsets[2 * number]))
+        values = np.frombuffer(self._data, "<f8", entries, begin + 8 + 16 * rows)
+        ends = np.frombuffer(self._data, "<u4", rows, begin + 8 + 16 * rows + 8 * entries)
+        features = np.frombuffer(self._data, "<u4", entries, begin + 8 + 20 * rows + 8 * entries)
+        pairs = [(self.names[k], value) for k, value in zip(features.tolist(), values.tolist(), strict=True)]
+        return [dict(pairs[low:high]) for low, high in pairwise([0, *ends.tolist()])]
 
     def references(self, number: int) -> list[str]:
         return self._lines(number)[self._size(number) :]

@@ -1,1 +1,1 @@
-"""Map-reduce without an engine: jobs, work items, records, side files."""
+"""Map-reduce without an engine: jobs, work items, records, side files, and what a worker does with them."""

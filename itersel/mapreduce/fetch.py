@@ -1,6 +1,6 @@
 """Shard files for workers: a path is read where it is; an address such as hdfs://… is copied to the node once.
 
-Copies lie in a cache folder of the node, by the shard's checksum, so that later tasks and epochs find them. A copy
+Copies lie in a cache folder of the node, by the shard's checksum, so that later work items and rounds find them. A copy
 appears under its name only when it is complete; the oldest ones go when the folder outgrows its limit.
 """
 
@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 
 from itersel.base.errors import InputError, ResourceError
-from itersel.lists.source import Source, open_source
-from itersel.mapreduce.work_item import Part, check_shard
+from itersel.lists.source import AnySource, check_source, open_source
+from itersel.mapreduce.work_item import ItemFile
 
 CACHE_VARIABLE = "ITERSEL_NODE_CACHE"
 LIMIT_VARIABLE = "ITERSEL_NODE_CACHE_GB"
@@ -27,31 +27,33 @@ def is_address(path: str) -> bool:
     return "://" in path
 
 
-def open_part(part: Part) -> Source:
-    """The part's shard or table of lists, fetched if it is not a local path.
+def open_item_source(file: ItemFile) -> AnySource:
+    """The shard or table of lists that a work item names, fetched if it is not a local path.
 
     A damaged copy goes: the next attempt fetches it anew.
     """
-    if not is_address(part.path):
-        return part.open()
-    copy = local_file(part.path, part.checksum)
+    if not is_address(file.path):
+        source = open_source(file.path)
+        check_source(source, file.checksum, file.path)
+        return source
+    copy = local_file(file)
     try:
-        shard = open_source(copy)
-        check_shard(shard, part)
+        source = open_source(copy)
+        check_source(source, file.checksum, file.path)
     except InputError as error:
         copy.unlink(missing_ok=True)
-        raise InputError(error.message, where=part.path, hint=error.hint) from None
-    return shard
+        raise InputError(error.message, where=file.path, hint=error.hint) from None
+    return source
 
 
-def local_file(address: str, checksum: int) -> Path:
+def local_file(file: ItemFile) -> Path:
     """A copy of the addressed file on this node."""
     folder = cache_folder()
-    place = folder / f"{checksum:016x}.itsh"
+    place = folder / f"{int(file.checksum, 16):016x}.itsh"
     if not place.exists():
         with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as temporary:
             copy = Path(temporary) / "shard"
-            _copy(address, copy)
+            _copy(file.path, copy)
             _make_room(folder, copy.stat().st_size)
             os.replace(copy, place)
     with contextlib.suppress(OSError):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from itersel.base.errors import InputError
-from itersel.model.vectors import Ids, feature_ids
+from itersel.model.vectors import Ids, feature_ids, look_up
 
 Names = Callable[[Ids], Sequence[str]]
 """Anything that gives the names of an array of ids, in its order."""
@@ -32,10 +32,28 @@ class NameTable:
         return len(self.names)
 
     def __call__(self, ids: Ids) -> list[str]:
-        at = np.searchsorted(self.ids, ids)
-        known = at < len(self.ids)
-        known[known] = self.ids[at[known]] == ids[known]
+        at, known = look_up(self.ids, ids)
         if not known.all():
             missing = int(np.asarray(ids)[~known][0])
             raise InputError(f"no name is known for feature id {missing:#018x}")
         return [self.names[k] for k in at.tolist()]
+
+
+def select_names(names: Sequence[str], ids: Ids) -> list[str]:
+    """Those of the names whose ids are among the given (ascending) ones, in the order of their ids."""
+    if not names:
+        return []
+    mine = feature_ids(list(names))
+    order = np.argsort(mine, kind="stable")
+    _, known = look_up(ids, mine[order])
+    return [names[k] for k in order[known].tolist()]
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Names as one text, for the way between machines."""
+    return "\n".join(names)
+
+
+def split_names(text: str) -> list[str]:
+    """The names of such a text."""
+    return text.split("\n") if text else []

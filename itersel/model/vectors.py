@@ -77,9 +77,7 @@ class Vector:
 
     def values_of(self, ids: Ids) -> Values:
         """The values of these features, 0 where there is none."""
-        at = np.searchsorted(self.ids, ids)
-        known = at < len(self.ids)
-        known[known] = self.ids[at[known]] == ids[known]
+        at, known = look_up(self.ids, ids)
         values = np.zeros(len(ids))
         values[known] = self.values[at[known]]
         return values
@@ -93,7 +91,7 @@ class Vector:
         return pack(self.ids, self.values)
 
     @classmethod
-    def from_bytes(cls, data: bytes | mmap.mmap, source: str | os.PathLike[str] | None = None) -> Vector:
+    def from_bytes(cls, data: bytes | memoryview | mmap.mmap, source: str | os.PathLike[str] | None = None) -> Vector:
         """Reads the wire format into read-only views; anything wrong is an InputError that names `source`."""
         ids, columns = unpack(data, 1, source)
         if not columns[0].all():
@@ -144,7 +142,7 @@ def pack(ids: Ids, *columns: Values) -> bytes:
 
 
 def unpack(
-    data: bytes | mmap.mmap, columns: int, source: str | os.PathLike[str] | None = None
+    data: bytes | memoryview | mmap.mmap, columns: int, source: str | os.PathLike[str] | None = None
 ) -> tuple[Ids, list[Values]]:
     """Ids and columns of the wire format, as read-only views of `data`, after all checks."""
     if len(data) < HEADER.size:
@@ -173,6 +171,14 @@ def unpack(
     ]
     _check(ids, values, source)
     return ids, values
+
+
+def look_up(ids: Ids, wanted: Ids) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """Where the wanted ids are among ascending ones, and which of them are there at all."""
+    at = np.searchsorted(ids, wanted)
+    known = at < len(ids)
+    known[known] = ids[at[known]] == wanted[known]
+    return at, known
 
 
 def _position(ids: Ids, bound: int) -> int:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from itersel.algorithms.plan import PLANS
 from itersel.base.files import read_bytes
 from itersel.learn.mixing import Columns, norms
 from itersel.model.features import Weights
@@ -110,8 +109,7 @@ def _find(pattern: Pattern, joined: Sequence[tuple[str, str]], limit: int) -> li
 
 
 def _norm_name(run: Run) -> str:
-    plan = PLANS.get(run.algorithm)
-    return str(run.configuration.get("selection.norm", "l2")) if plan is None or plan.selects else "l2"
+    return str(run.configuration.get("selection.norm", "l2"))
 
 
 def _norms(run: Run, epoch: Epoch, names: Sequence[str]) -> Values | None:

@@ -5,63 +5,25 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from itersel.algorithms.plan import plan_of_name
+from itersel.algorithms.registry import DEFAULT, algorithm_class
+from itersel.base.config import build
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import file_checksum
 from itersel.decode.decoder import DecoderOptions
+from itersel.engines.config import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.mixing import Selection
-from itersel.lists.source import Source
+from itersel.lists.source import AnySource
 from itersel.run.layout import TrainLayout
 
-RUNNERS = {
-    "inline": "local:LocalEngine",
-    "local": "local:LocalEngine",
-    "mrjob-inline": "map_reduce:MapReduceEngine",
-    "mrjob-local": "map_reduce:MapReduceEngine",
-    "hadoop": "hadoop:HadoopEngine",
-    "spark": "spark:SparkEngine",
-    "emr": "emr:EmrEngine",
-    "slurm": "slurm:SlurmEngine",
-    "sge": "sge:SgeEngine",
-}
-"""Engines by name: module and class in itersel.engines."""
 RESULT_FREE = ("epochs", "patience", "run")
 """Keys that a run may be resumed with another value of."""
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
-
-
-@dataclass(frozen=True)
-class RunConfig:
-    """Where the work is done. Has no influence on the result."""
-
-    runner: str = "local"
-    """inline: in this process; local: in processes of this machine; others: docs/engines.md."""
-    jobs: int = 1
-    """local: number of processes."""
-    reducers: int = 1
-    """Ranges of feature ids that are mixed one by one."""
-    store: str | None = None
-    """A folder or address that all workers reach, for what they need of the driver's files."""
-    options: tuple[str, ...] = ()
-    """Further options for the engine: of sbatch, or of mrjob's runner."""
-
-    def __post_init__(self) -> None:
-        if self.runner not in RUNNERS:
-            raise ConfigError(f"run.runner is {self.runner!r}", hint=f"Choose one of {', '.join(RUNNERS)}.")
-        for key in ("jobs", "reducers"):
-            if not 1 <= getattr(self, key) <= 100_000:
-                raise ConfigError(f"run.{key} is {getattr(self, key)}", hint="Give a number of at least 1.")
-
-    @property
-    def processes(self) -> int:
-        """Processes that the driver may use on its own machine."""
-        return 1 if self.runner == "inline" else self.jobs
 
 
 @dataclass(frozen=True)
@@ -81,7 +43,7 @@ class TrainConfig:
     """Weight file to start from; none: all weights 0."""
     layout: TrainLayout = field(default_factory=TrainLayout)
     """How the files' sentences are dealt out into the shards of the algorithm."""
-    algorithm: str = "iter_sel_sgd"
+    algorithm: str = DEFAULT
     epochs: int = 10
     patience: int | None = None
     """Stop when so many epochs in a row brought no better devtest BLEU; none: do all epochs."""
@@ -89,9 +51,11 @@ class TrainConfig:
     selection: Selection = field(default_factory=lambda: Selection(top=100_000))
     """Of iter_sel_sgd."""
     run: RunConfig = field(default_factory=RunConfig)
+    own: Any = None
+    """The algorithm's own configuration: what stands under the key that is called like the algorithm."""
 
     def __post_init__(self) -> None:
-        plan_of_name(self.algorithm)
+        algorithm_class(self.algorithm)
         if not 1 <= self.epochs <= 999:
             raise ConfigError(f"epochs is {self.epochs}", hint="Give a number from 1 to 999.")
         if self.patience is not None and (self.patience < 1 or not self.devtest):
@@ -105,6 +69,17 @@ class TrainConfig:
                 hint="Name the model of the whole text, too: devtest is translated with it.",
             )
         check_search(self.epoch.decoder, "epoch.decoder")
+
+
+def load_train_config(values: Mapping[str, Any], where: str | os.PathLike[str] | None = None) -> TrainConfig:
+    """The configuration of these values. The key called like the algorithm holds the algorithm's own configuration."""
+    name = values.get("algorithm", DEFAULT)
+    kind = algorithm_class(name) if isinstance(name, str) else None
+    if kind is None or kind.config_class is None:
+        return build(TrainConfig, values, where)
+    common = {key: value for key, value in values.items() if key != kind.name}
+    own: Any = build(kind.config_class, values.get(kind.name) or {}, where)
+    return replace(build(TrainConfig, common, where), own=own)
 
 
 def check_search(options: DecoderOptions, key: str) -> None:
@@ -142,9 +117,11 @@ def by_numbers(path: str) -> tuple[list[str | int], str]:
     return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", path))], path
 
 
-def identity(config: TrainConfig, shards: Sequence[Source], devtest: Sequence[Source]) -> dict[str, Any]:
+def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence[AnySource]) -> dict[str, Any]:
     """What the result is a function of, as flat keys; data by checksum, so that files may move."""
     values = asdict(config)
+    if config.own is None:
+        del values["own"]
     for key in (*RESULT_FREE, *PATHS):
         del values[key]
     made = dict(flat(values))
@@ -157,7 +134,7 @@ def identity(config: TrainConfig, shards: Sequence[Source], devtest: Sequence[So
     for key, opened in (("shards", shards), ("devtest", devtest)):
         made[f"{key}.count"] = len(opened)
         for number, shard in enumerate(opened):
-            made[f"{key}.{number}"] = f"{shard.checksum:016x}"
+            made[f"{key}.{number}"] = shard.checksum
     return made
 
 

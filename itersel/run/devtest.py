@@ -1,33 +1,103 @@
-"""Devtest: shards translated with an epoch's model and scored by sacrebleu's corpus BLEU (tokenize none)."""
+"""Devtest: sources translated with a round's model and scored by sacrebleu's corpus BLEU (tokenize none).
+
+Decoding is a job, with blocks of sentences as work items; lists that exist already are ranked on the driver.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from itersel.algorithms.epoch_job import language_models
+from itersel.base.figures import Figure
 from itersel.base.workers import ordered_map
 from itersel.decode.decoder import DecoderOptions
 from itersel.decode.shard_decoder import ShardDecoder
-from itersel.lists.source import Source
+from itersel.lists.source import AnySource, ListOptions
 from itersel.lm.model import LanguageModel
+from itersel.mapreduce.job import DRIVER, Job, Record, Tell
+from itersel.mapreduce.shard_item import Part, open_parts, shard_item
+from itersel.mapreduce.side import Side, SideFile
+from itersel.mapreduce.work_item import ItemFile, WorkItem
 from itersel.metrics.corpus import CorpusMetric, bleu_length_ratio
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.shards.shard import Shard
 
-BLOCK = 50
-"""Sentences a process translates at a time."""
+BLOCK = 100
+"""Sentences of a work item."""
+WEIGHTS = "weights"
 SHORT, LONG, EMPTY = 0.5, 2.0, 0.1
 """Limits beyond which output is called degenerate: length ratios to the references, share of empty lines."""
+FIGURES = (
+    Figure(
+        "devtest_bleu",
+        "devtest BLEU",
+        "devtest_bleu",
+        form="score",
+        about="Corpus BLEU of the devtest translations.",
+        shown=("table", "curve"),
+    ),
+    Figure(
+        "devtest_length_ratio",
+        "length ratio",
+        "devtest_length_ratio",
+        form="ratio",
+        about="Length of the devtest translations over that of their closest references.",
+        shown=("curve",),
+    ),
+)
 
 
 @dataclass(frozen=True)
-class Score:
-    """Corpus BLEU (0 to 100), length of the output over that of the closest references, and what looks wrong."""
+class TranslateJob(Job):
+    """Translates blocks of sentences: nothing to reduce."""
 
-    bleu: float
-    length_ratio: float
-    warnings: tuple[str, ...]
+    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+
+    def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
+        weights = Vector.read(side.path(WEIGHTS), mapped=True)
+        options = ListOptions(decoder=self.decoder, model=language_models(side).open())
+        for source, parts in open_parts(item):
+            for part in parts:
+                lines = source.translate(weights, part.sentences or (), options)
+                yield DRIVER, "".join(f"{line}\n" for line in lines).encode()
+        tell(item.size, {})
+
+    def warm(self, side: Side) -> None:
+        language_models(side).open()
+
+
+RunJob = Callable[[Job, Sequence[WorkItem], Mapping[str, SideFile]], list[Record]]
+
+
+def translate_sources(
+    sources: Sequence[AnySource],
+    weights: Vector,
+    side: Mapping[str, SideFile],
+    decoder: DecoderOptions,
+    run: RunJob,
+) -> list[str]:
+    """Translations of all sentences of all sources, in order. `side` has the weights, and the language model."""
+    items: list[WorkItem] = []
+    blocks: list[list[int]] = []  # by source: its items
+    for source in sources:
+        file, mine = ItemFile(source.path, source.checksum), list[int]()
+        for first in range(0, len(source) if source.decodes else 0, BLOCK):
+            sentences = tuple(range(first, min(first + BLOCK, len(source))))
+            mine.append(len(items))
+            items.append(shard_item(len(items), [Part(file, sentences)], len(sentences)))
+        blocks.append(mine)
+    found: dict[int, list[str]] = {}
+    for record in run(TranslateJob(decoder=decoder), items, side) if items else []:
+        found[record.item] = bytes(record.value).decode().split("\n")[:-1]
+    lines: list[str] = []
+    for source, mine in zip(sources, blocks, strict=True):
+        if source.decodes:
+            lines += [line for number in mine for line in found[number]]
+        else:  # quicker done than sent to an engine
+            lines += source.translate(weights, range(len(source)), ListOptions())
+    return lines
 
 
 def translate_shards(
@@ -37,7 +107,7 @@ def translate_shards(
     options: DecoderOptions,
     jobs: int = 1,
 ) -> list[str]:
-    """Translations of all sentences, in order."""
+    """Translations of all sentences, in order, by processes of this machine and without a run."""
     decoders: dict[int, ShardDecoder] = {}  # filled in each process as needed
 
     def translate(block: tuple[int, range]) -> list[str]:
@@ -54,9 +124,23 @@ def translate_shards(
     return [line for lines in ordered_map(translate, blocks(), jobs) for line in lines]
 
 
-def score(shards: Sequence[Source], translations: Sequence[str]) -> Score:
-    """BLEU of the translations against the shards' references."""
-    references = [shard.references(sentence) for shard in shards for sentence in range(len(shard))]
+@dataclass(frozen=True)
+class Score:
+    """Corpus BLEU (0 to 100), length of the output over that of the closest references, and what looks wrong."""
+
+    bleu: float
+    length_ratio: float
+    warnings: tuple[str, ...]
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """For the manifest; FIGURES says what they are."""
+        return {"devtest_bleu": self.bleu, "devtest_length_ratio": self.length_ratio}
+
+
+def score(sources: Sequence[AnySource | Shard], translations: Sequence[str]) -> Score:
+    """BLEU of the translations against the sources' references."""
+    references = [source.references(sentence) for source in sources for sentence in range(len(source))]
     bleu = CorpusMetric("bleu", references)
     statistics = bleu.statistics(translations)
     ratio = bleu_length_ratio(statistics)

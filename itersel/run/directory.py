@@ -7,8 +7,8 @@ weights.vec, weights.txt.gz  the chosen epoch's
 epoch-001/weights.vec        the model after the epoch; weights.txt.gz: the same as `name value` lines
 epoch-001/norms.vec          its columns' ranking keys and means (itersel.learn.mixing.Columns)
 epoch-001/devtest.txt.gz     translations of the devtest shards; in epoch-000 those of the start weights
-epoch-001/shards/00000.vec   a shard's row, as long as it is needed (itersel.engines.file_tasks)
-epoch-001/shards/00000.state sgd, mix_sgd: what the shard goes on from
+epoch-001/shards/00000.state what a shard carries to the next epoch, for algorithms that let it, as long as it is needed
+epoch-001/jobs/              what the epoch's finished jobs gave, until the epoch is finished (itersel.run.job_runner)
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,13 +39,22 @@ class RunDirectory:
         """The folder of an epoch, which is counted from 0 here and from 1 for people."""
         return self.path / f"epoch-{number + 1:03d}"
 
-    def shard(self, epoch: int, shard: int) -> Path:
-        """The vector of a shard: its row of W."""
-        return self.epoch(epoch) / "shards" / f"{shard:05d}.vec"
-
     def state(self, epoch: int, shard: int) -> Path:
-        """What a shard with weights of its own goes on from after the epoch."""
-        return self.shard(epoch, shard).with_suffix(".state")
+        """What a shard carries to the next epoch."""
+        return self.epoch(epoch) / "shards" / f"{shard:05d}.state"
+
+    def states(self, epoch: int) -> tuple[Path, ...]:
+        """What all shards carry to the next epoch, in their order."""
+        return tuple(sorted((self.epoch(epoch) / "shards").glob("*.state")))
+
+    def jobs(self, epoch: int) -> Path:
+        """The folder of an epoch's finished jobs."""
+        return self.epoch(epoch) / "jobs"
+
+    @property
+    def engine(self) -> Path:
+        """The folder of the engine, for logs and unfinished jobs."""
+        return self.path
 
     @property
     def finished(self) -> int:
@@ -131,15 +141,13 @@ class RunDirectory:
             for line in kept + lines:
                 stream.write((json.dumps(line) + "\n").encode())
 
-    def forget_shards(self, epoch: int, *, states: bool = True) -> None:
-        """Remove the results of an epoch's shards, which nothing needs any more; with or without their states."""
-        folder = self.epoch(epoch) / "shards"
-        if folder.is_dir():
-            for path in folder.iterdir():
-                if states or path.suffix != ".state":
-                    path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # a dying worker of a killed run may just have put something there
-                folder.rmdir()
+    def forget_jobs(self, epoch: int) -> None:
+        """Remove what an epoch's jobs gave, which nothing needs once the epoch is finished."""
+        shutil.rmtree(self.jobs(epoch), ignore_errors=True)
+
+    def forget_states(self, epoch: int) -> None:
+        """Remove what an epoch's shards carried on, which nothing needs once the next epoch is finished."""
+        shutil.rmtree(self.epoch(epoch) / "shards", ignore_errors=True)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""The driver: runs a plan's epochs on an engine, and can be killed and started again at any moment.
+"""The driver: runs an algorithm's rounds on an engine, and can be killed and started again at any moment.
 
-    map tasks (train_layout)  →  engine: map, reduce  →  model of the epoch  →  engine: devtest  →  manifest
+    work items (run.layout)  →  the algorithm's jobs  →  the round's model  →  devtest  →  manifest
 
-The result is a function of the data and the configuration alone: the same bytes on every engine, in one process or
-many, with any number of reducers, after any interruption.
+The driver owns rounds, checkpoints, devtest and the choice of the round, and knows no algorithm by name. The result is
+a function of the data and the configuration alone: the same bytes on every engine, in one process or many, with any
+number of reducers, after any interruption.
 """
 
 from __future__ import annotations
@@ -11,43 +12,46 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from itersel.algorithms.plan import plan_of_name
+from itersel.algorithms.base import Model, Round
+from itersel.algorithms.epoch_job import FOLD, MODEL
+from itersel.algorithms.registry import algorithm_class
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
+from itersel.base.figures import Choice
 from itersel.base.files import atomic_write
-from itersel.base.progress import Progress
 from itersel.base.usage import Stopwatch
 from itersel.base.version import __version__, build_id
-from itersel.engines import Engine, EpochOutcome, EpochWork, TranslateWork, open_engine
-from itersel.lists.source import Source, open_source
-from itersel.lists.table import ListTable
-from itersel.mapreduce.work_item import MapTask
+from itersel.engines import Engine, open_engine
+from itersel.lists.source import AnySource, open_source
+from itersel.mapreduce.job import Job, Record
+from itersel.mapreduce.side import SideFile
+from itersel.mapreduce.work_item import WorkItem
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.run.config import TrainConfig, expand, fold_model_paths, identity
-from itersel.run.devtest import score
+from itersel.run.devtest import FIGURES, WEIGHTS, score, translate_sources
 from itersel.run.directory import RunDirectory
-from itersel.shards.shard import Shard
+from itersel.run.job_runner import JobRunner
 
 START = -1
-"""The number of the epoch before the first: its devtest score is that of the start weights."""
+"""The number of the round before the first: its devtest score is that of the start weights."""
 
 
 def train(config: TrainConfig, directory: str | os.PathLike[str], *, warn: Callable[[str], None] | None = None) -> Path:
-    """Run or resume the training in the directory; returns the chosen epoch's weights as a text file."""
+    """Run or resume the training in the directory; returns the chosen round's weights as a text file."""
     if not config.shards:
         raise ConfigError("there are no shards to train on", hint="Give shards: [FILE, …] or --shards.")
     run = RunDirectory(directory)
     with run.locked():
         driver = Driver(config, run, warn or events.warn)
-        with contextlib.closing(open_engine(config, run)) as engine:
+        with contextlib.closing(open_engine(config.run, run.engine)) as engine:
             return driver.run(engine)
 
 
@@ -57,24 +61,18 @@ class Driver:
     def __init__(self, config: TrainConfig, directory: RunDirectory, warn: Callable[[str], None]):
         self.config, self.directory, self.warn = config, directory, warn
         self.watch = Stopwatch()
-        self.plan = plan_of_name(config.algorithm)
-        self.selection = self.plan.selection(config.selection)
+        kind = algorithm_class(config.algorithm)
+        self.algorithm = kind(config)
         self.files = [_open(path) for path in expand(config.shards, "shards")]
         devtest = [_open(path) for path in expand(config.devtest, "devtest")]
-        self.devtest = sorted(devtest, key=lambda one: isinstance(one, ListTable))  # shards first, otherwise as given
-        self.default_shards = 1 if self.plan.one_shard else None
-        self.folds = len(fold_model_paths(config))
-        tasks = self.tasks(0)
-        self.plan.check(len(tasks))
-        if config.epoch.learn.schedule == "adagrad" and any(
-            len({part.path for part in one.parts}) > 1 for one in tasks
-        ):
-            raise ConfigError(
-                "the schedule adagrad needs shards that are whole files: what it knows of a feature ends with the file",
-                hint="Use layout.kind: files, or another schedule.",
-            )
+        self.devtest = sorted(devtest, key=lambda one: not one.decodes)  # shards first, otherwise as given
+        self.declaration = kind.declaration(FIGURES if self.devtest else ())
+        self.default_shards = 1 if kind.one_shard else None
+        self.folds = fold_model_paths(config)
+        self.algorithm.check(self.items(0))
         description = {
             "configuration": asdict(config),
+            "declaration": self.declaration.to_json(),
             "versions": {
                 "itersel": __version__,
                 "build": build_id(),
@@ -94,12 +92,12 @@ class Driver:
     def run(self, engine: Engine) -> Path:
         if self.devtest and "start" not in self.directory.manifest:
             self.score_start(engine)
-        for epoch in range(self.config.epochs):
-            if epoch >= self.directory.finished and not self.stopped(epoch):
-                self.run_epoch(engine, epoch)
-            self.directory.forget_shards(epoch, states=not self.plan.own_weights)
-            if epoch < self.directory.finished:
-                self.directory.forget_shards(epoch - 1)
+        for number in range(self.config.epochs):
+            if number >= self.directory.finished and not self.stopped(number):
+                self.run_round(engine, number)
+            self.directory.forget_jobs(number)
+            if number < self.directory.finished:
+                self.directory.forget_states(number - 1)
         return self.choose()
 
     def score_start(self, engine: Engine) -> None:
@@ -107,52 +105,70 @@ class Driver:
         place = self.start_vector() or self.directory.path / "start.vec"
         if not self.start:
             Vector.of([], []).write(place)
-        facts, files, warnings = self.score_devtest(engine, START, Vector.read(place), place)
+        facts, files, warnings = self.score_devtest(self.runner(engine, START), START, Vector.read(place), place)
         for warning in warnings if self.start else []:  # weights of 0 choose nothing, so nobody expects much of them
             self.warn(f"start weights: {warning}")
         self.directory.finish_start(files, facts)
+        self.directory.forget_jobs(START)
 
-    def run_epoch(self, engine: Engine, epoch: int) -> None:
-        folder = self.directory.epoch(epoch)
-        outcome = self.train_epoch(engine, epoch)
-        lines, total = self.statistics(epoch, outcome)
-        vector = outcome.columns.vector()
+    def run_round(self, engine: Engine, number: int) -> None:
+        folder = self.directory.epoch(number)
+        jobs = self.runner(engine, number)
+        outcome = self.train_round(jobs, number)
+        vector = outcome.weights
         weights = Weights(dict(zip(outcome.names(vector.ids), vector.values.tolist(), strict=True)))
         vector.write(folder / "weights.vec")
         weights.write(folder / "weights.txt.gz")
-        with atomic_write(folder / "norms.vec", compress=False) as stream:
-            stream.write(outcome.columns.to_bytes())
-        files = [folder / "weights.vec", folder / "weights.txt.gz", folder / "norms.vec"]
-        facts: dict[str, Any] = {"weights": len(vector), "updates": total["updates"]}
-        warnings = self.concerns(total)
+        files = [folder / "weights.vec", folder / "weights.txt.gz"]
+        for name, content in outcome.files.items():
+            with atomic_write(folder / name, compress=False) as stream:
+                stream.write(content)
+            files.append(folder / name)
+        for shard, state in enumerate(outcome.states):
+            with atomic_write(self.directory.state(number, shard), compress=False) as stream:
+                stream.write(state)
+        facts, warnings = dict(outcome.facts), list(outcome.warnings)
         if self.devtest:
-            scores, more, found = self.score_devtest(engine, epoch, vector, folder / "weights.vec")
+            scores, more, found = self.score_devtest(jobs, number, vector, folder / "weights.vec")
             facts, files, warnings = facts | scores, files + more, warnings + found
         for warning in warnings:
-            self.warn(f"epoch {epoch + 1}: {warning}")
+            self.warn(f"epoch {number + 1}: {warning}")
+        lines, total = self.statistics(number, outcome)
         made = asdict(self.watch.lap(self.config.run.processes))
-        whole = {"epoch": epoch + 1, "shard": None} | facts | total | {"warnings": warnings, "made": made}
+        whole = {"epoch": number + 1, "shard": None} | total | facts | {"warnings": warnings, "made": made}
         self.directory.write_statistics([*lines, whole])
         self.directory.finish_epoch(files, facts | {"warnings": warnings})
 
-    def tasks(self, epoch: int) -> list[MapTask]:
-        return self.config.layout.tasks(self.files, epoch, self.default_shards, self.folds)
+    def items(self, number: int) -> list[WorkItem]:
+        return self.config.layout.items(self.files, number, self.default_shards, len(self.folds))
 
-    def train_epoch(self, engine: Engine, epoch: int) -> EpochOutcome:
-        """Map and reduce."""
-        tasks = self.tasks(epoch)
-        own, names = self.plan.own_weights, set(self.start)
-        states = None
-        if epoch == 0:
-            start = self.start_vector()
-        elif own:
-            start, states = None, [self.directory.state(epoch - 1, task.number) for task in tasks]
-        else:
-            start = self.directory.epoch(epoch - 1) / "weights.vec"
-            names.update(Weights.read(self.directory.epoch(epoch - 1) / "weights.txt.gz"))
-        work = EpochWork(epoch, tasks, start, states, own, self.selection, frozenset(names))
-        with Progress(f"epoch {epoch + 1} of {self.config.epochs}", sum(task.size for task in tasks)) as progress:
-            return engine.train_epoch(work, lambda sums: progress.update(int(sums["lists"]), _note(sums)))
+    def runner(self, engine: Engine, number: int) -> JobRunner:
+        return JobRunner(engine, self.directory.jobs(number), self.declaration)
+
+    def train_round(self, jobs: JobRunner, number: int) -> Round:
+        title = f"epoch {number + 1} of {self.config.epochs}"
+        context = Context(self, jobs, title)
+        try:
+            return self.algorithm.round(number, self.model(number), context)
+        except InputError as error:
+            raise InputError(error.message, where=error.where or self.directory.path, hint=error.hint) from None
+
+    def model(self, number: int) -> Model:
+        """What a round starts from."""
+        if number == 0:
+            return Model(Vector.of_names(self.start), frozenset(self.start), self.start_vector())
+        folder = self.directory.epoch(number - 1)
+        names = frozenset(self.start) | frozenset(Weights.read(folder / "weights.txt.gz"))
+        file = folder / "weights.vec"
+        return Model(Vector.read(file, mapped=True), names, file, self.directory.states(number - 1))
+
+    def language_models(self, *, folds: bool) -> dict[str, SideFile]:
+        side = {}
+        if self.config.language_model is not None:
+            side[MODEL] = SideFile(self.config.language_model, lasting=True)
+        if folds:
+            side |= {f"{FOLD}.{number}": SideFile(path, lasting=True) for number, path in enumerate(self.folds)}
+        return side
 
     def start_vector(self) -> Path | None:
         """The start weights as a vector file; none if there are none."""
@@ -164,92 +180,87 @@ class Driver:
         return place
 
     def score_devtest(
-        self, engine: Engine, epoch: int, weights: Vector, file: Path
+        self, jobs: JobRunner, number: int, weights: Vector, file: Path
     ) -> tuple[dict[str, Any], list[Path], list[str]]:
-        """Scores, files and warnings of the devtest shards' translation with these weights."""
-        shards = [one for one in self.devtest if isinstance(one, Shard)]
-        lines = engine.translate(TranslateWork(shards, weights, file)) if shards else []
-        for one in self.devtest:
-            if isinstance(one, ListTable):
-                lines += one.translate(weights)  # nothing to decode: quicker done than sent to an engine
-        place = self.directory.epoch(epoch) / "devtest.txt.gz"
+        """Scores, files and warnings of the devtest sources' translation with these weights."""
+        side = {WEIGHTS: SideFile(os.fspath(file))} | self.language_models(folds=False)
+        lines = translate_sources(self.devtest, weights, side, self.config.epoch.decoder, jobs.run)
+        place = self.directory.epoch(number) / "devtest.txt.gz"
         with atomic_write(place) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
         result = score(self.devtest, lines)
-        facts = {"devtest_bleu": result.bleu, "devtest_length_ratio": result.length_ratio}
-        return facts, [place], list(result.warnings)
+        return result.facts, [place], list(result.warnings)
 
-    def statistics(self, epoch: int, outcome: EpochOutcome) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def statistics(self, number: int, outcome: Round) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Lines of the shards, and their sums."""
-        lines, total = [], dict[str, Any]()
-        for number, values in enumerate(outcome.statistics):
-            lines.append({"epoch": epoch + 1, "shard": number} | values)
-            for key, value in values.items():
-                if key == "seconds":
-                    sums = total.setdefault("seconds", dict.fromkeys(value, 0.0))
-                    for stage, spent in value.items():
-                        sums[stage] += spent
-                elif key != "nonzero":
-                    total[key] = total.get(key, 0) + value
-        total["columns"] = len(outcome.columns)
-        return lines, total
+        lines, seconds = [], dict[str, float]()
+        for shard, values in enumerate(outcome.statistics):
+            lines.append({"epoch": number + 1, "shard": shard} | dict(values))
+            for stage, spent in values.get("seconds", {}).items():
+                seconds[stage] = seconds.get(stage, 0.0) + spent
+        return lines, self.declaration.combine(outcome.statistics) | {"seconds": seconds}
 
-    def concerns(self, total: dict[str, Any]) -> list[str]:
-        """What looks wrong with an epoch; without any pair there is nothing to learn from, which is an error."""
-        if total["pairs"] == 0:
-            raise InputError(
-                "not one pair of hypotheses with different metric values in the whole epoch: nothing can be learned",
-                where=self.directory.path,
-                hint="Are references and translations in the same tokenisation, and is k large enough?",
-            )
-        found = []
-        if total["updates"] == 0:
-            found.append("no update in the whole epoch: all pairs are ranked as they should be")
-        if total["best_metric"] == 0:
-            found.append("the best translation of every sentence has a metric of 0")
-        if self.selection.top is not None and total["columns"] < self.selection.top:
-            found.append(f"selection.top is {self.selection.top}, but only {total['columns']} features have weights")
-        return found
+    @property
+    def choice(self) -> Choice | None:
+        """What decides between rounds; None if nothing was measured that could, so that the last one is taken."""
+        entries = self.directory.manifest["epochs"]
+        key = self.declaration.choice.key
+        return self.declaration.choice if entries and all(key in entry for entry in entries) else None
 
-    def stopped(self, epoch: int) -> bool:
-        """Whether patience has run out before this epoch."""
-        if self.config.patience is None or epoch == 0:
+    def stopped(self, number: int) -> bool:
+        """Whether the algorithm is done, or patience has run out, before this round."""
+        entries = self.directory.manifest["epochs"][:number]
+        if not entries:
             return False
-        entries = self.directory.manifest["epochs"][:epoch]
-        scores = [entry["devtest_bleu"] for entry in entries]
-        return epoch - 1 - scores.index(max(scores)) >= self.config.patience
+        if self.algorithm.finished(entries):
+            return True
+        if self.config.patience is None or self.choice is None:
+            return False
+        values = [entry[self.choice.key] for entry in entries]
+        return self.choice.rounds_without_gain(values) >= self.config.patience
 
     def choose(self) -> Path:
-        """The epoch of the best devtest BLEU (the earlier of equals), or the last: its files become the run's."""
-        entries = self.directory.manifest["epochs"]
-        chosen = max(entries, key=lambda entry: entry["devtest_bleu"]) if self.devtest else entries[-1]
+        """The best round (the earlier of equals), or the last: its files become the run's."""
+        entries, choice = self.directory.manifest["epochs"], self.choice
+        chosen = entries[-1] if choice is None else entries[choice.best([entry[choice.key] for entry in entries])]
         folder = self.directory.epoch(chosen["epoch"] - 1)
         for name in ("weights.vec", "weights.txt.gz"):
             with atomic_write(self.directory.path / name, compress=False) as stream:
                 stream.write((folder / name).read_bytes())
-        before = self.directory.manifest["start"]["devtest_bleu"] if self.devtest else None
-        if before is not None and chosen["devtest_bleu"] < before:
+        before = self.directory.manifest.get("start", {}).get(choice.key) if choice is not None else None
+        if choice is not None and before is not None and choice.better(before, chosen[choice.key]):
             self.warn(
-                f"no epoch is as good on devtest as the start weights (BLEU {before:.2f}): the best has"
-                f" {chosen['devtest_bleu']:.2f}; a smaller learning rate or another metric may help"
+                f"no epoch is as good on devtest as the start weights ({choice.label} {before:.2f}): the best has"
+                f" {chosen[choice.key]:.2f}; a smaller learning rate or another metric may help"
             )
         self.directory.manifest["chosen"] = chosen["epoch"]
         self.directory.write_manifest()
         return self.directory.path / "weights.txt.gz"
 
 
-def _open(path: str) -> Source:
-    shard = open_source(path)
-    if len(shard) == 0:
+class Context:
+    """What the algorithm sees of the run in a round (itersel.algorithms.base.RunContext)."""
+
+    def __init__(self, driver: Driver, jobs: JobRunner, title: str):
+        self.driver, self.jobs, self.title = driver, jobs, title
+
+    @property
+    def reducers(self) -> int:
+        return self.driver.config.run.reducers
+
+    @property
+    def models(self) -> Mapping[str, SideFile]:
+        return self.driver.language_models(folds=True)
+
+    def items(self, number: int) -> Sequence[WorkItem]:
+        return self.driver.items(number)
+
+    def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]) -> list[Record]:
+        return self.jobs.run(job, items, side, self.title)
+
+
+def _open(path: str) -> AnySource:
+    source = open_source(path)
+    if len(source) == 0:
         raise InputError("the shard has no sentences", where=path, hint="Leave it out, or compile it again.")
-    return shard
-
-
-def _note(sums: dict[str, float]) -> str:
-    """The sums so far, for a person who watches."""
-    if not sums["pairs"]:  # nothing yet, or an engine that knows only how far it is
-        return ""
-    errors = sums["rank_errors"] / sums["pairs"]
-    metric = sums["best_metric"] / sums["lists"]
-    learned = f"{sums['updates']:,.0f} updates, {sums['nonzero']:,.0f} features"
-    return f"{learned}, metric {metric:.4f}, pair errors {errors:.1%}"
+    return source

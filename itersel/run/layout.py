@@ -1,7 +1,7 @@
 """Which sentences make up which shard in training: as compiled, dealt out at random, anew for each epoch, or by label.
 
-In: the compiled files. Out: map tasks, a function of the files, the options and the epoch alone. Nothing is compiled
-again: a task names sentences by file and number. Within a task the files come one after the other, and within a file
+In: the compiled files. Out: work items, a function of the files, the options and the epoch alone. Nothing is compiled
+again: an item names sentences by file and number. Within an item the files come one after the other, and within a file
 the folds, if there are language models by fold.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from itersel.base.errors import ConfigError, InputError
-from itersel.lists.source import Source
-from itersel.lists.table import ListTable
-from itersel.mapreduce.work_item import MapTask, Part
+from itersel.lists.source import AnySource
+from itersel.mapreduce.shard_item import Part, shard_item
+from itersel.mapreduce.work_item import ItemFile, WorkItem
 from itersel.shards.assignment import Layout, random_bits
 
 KINDS = ("files", "random", "reshard", "sequential", "tasks")
@@ -46,12 +46,12 @@ class TrainLayout:
             raise ConfigError(f"layout.seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
         self._layout(1, 0)  # checks the rest
 
-    def tasks(
-        self, files: Sequence[Source], epoch: int, default_shards: int | None = None, folds: int = 0
-    ) -> list[MapTask]:
-        """The map tasks of an epoch, counted from 0. With `folds`, each part has sentences of one fold."""
+    def items(
+        self, files: Sequence[AnySource], epoch: int, default_shards: int | None = None, folds: int = 0
+    ) -> list[WorkItem]:
+        """The shards of an epoch, counted from 0, as work items. With `folds`, each part has sentences of one fold."""
         if self.kind == "files":
-            return [MapTask(k, tuple(_parts(one, None, folds)), len(one)) for k, one in enumerate(files)]
+            return [shard_item(k, list(_parts(one, None, folds)), len(one)) for k, one in enumerate(files)]
         places = [(file, sentence) for file, shard in enumerate(files) for sentence in range(len(shard))]
         labels = [_label(files[file], sentence) for file, sentence in places] if self.kind == "tasks" else []
         layout = self._layout(default_shards or len(files), epoch)
@@ -60,8 +60,8 @@ class TrainLayout:
             by_file: dict[int, list[int]] = {}
             for file, sentence in map(places.__getitem__, dealt.sentences):
                 by_file.setdefault(file, []).append(sentence)
-            parts = tuple(part for k in sorted(by_file) for part in _parts(files[k], by_file[k], folds))
-            made.append(MapTask(number, parts, len(dealt.sentences), dealt.task))
+            parts = [part for k in sorted(by_file) for part in _parts(files[k], by_file[k], folds)]
+            made.append(shard_item(number, parts, len(dealt.sentences), dealt.task))
         return made
 
     def _layout(self, default_shards: int, epoch: int) -> Layout:
@@ -72,19 +72,20 @@ class TrainLayout:
         return Layout("sequential" if self.kind == "sequential" else "random", self.size, shards, seed)
 
 
-def _parts(source: Source, sentences: Sequence[int] | None, folds: int) -> Iterator[Part]:
+def _parts(source: AnySource, sentences: Sequence[int] | None, folds: int) -> Iterator[Part]:
     """The sentences of a file (None: all), one part for each fold that they belong to."""
-    if not folds or isinstance(source, ListTable):  # lists are not decoded: no model is asked
-        yield Part(source.path, source.checksum, None if sentences is None else tuple(sentences))
+    file = ItemFile(source.path, source.checksum)
+    if not folds or not source.decodes:  # where nothing is decoded, no model is asked
+        yield Part(file, None if sentences is None else tuple(sentences))
         return
     by_fold: dict[int, list[int]] = {}
     for sentence in range(len(source)) if sentences is None else sentences:
         by_fold.setdefault(_fold(source, sentence, folds), []).append(sentence)
     for fold in sorted(by_fold):
-        yield Part(source.path, source.checksum, tuple(by_fold[fold]), fold)
+        yield Part(file, tuple(by_fold[fold]), fold)
 
 
-def _fold(shard: Source, sentence: int, folds: int) -> int:
+def _fold(shard: AnySource, sentence: int, folds: int) -> int:
     """As itersel.lm and itersel.grammar.extraction cut a corpus: by the number of the sentence in it."""
     name = shard.id(sentence)
     if not (name.isascii() and name.isdigit()):
@@ -96,8 +97,8 @@ def _fold(shard: Source, sentence: int, folds: int) -> int:
     return int(name) % folds
 
 
-def _label(shard: Source, sentence: int) -> str:
-    label = shard.task(sentence)
+def _label(shard: AnySource, sentence: int) -> str:
+    label = shard.domain(sentence)
     if not label:
         raise InputError(
             f"sentence {shard.id(sentence)} has no task label",

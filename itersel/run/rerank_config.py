@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from itersel.algorithms.plan import plan_of_name
+from itersel.algorithms.registry import algorithm_class
 from itersel.base.errors import ConfigError
+from itersel.engines.config import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import Selection
 from itersel.lists.compiler import ORDERS, Objective
 from itersel.lists.reader import Fields
-from itersel.run.config import RunConfig, TrainConfig
+from itersel.run.config import TrainConfig
 from itersel.run.layout import TrainLayout
 
 SIZE = 1000
@@ -76,7 +77,7 @@ class RerankConfig:
     def train_config(self, lists: str, devtest: str | None) -> TrainConfig:
         """The run over compiled tables."""
         layout = self.layout
-        if layout.size is None and layout.shards is None and not plan_of_name(self.algorithm).one_shard:
+        if layout.size is None and layout.shards is None and not algorithm_class(self.algorithm).one_shard:
             layout = TrainLayout(layout.kind, size=SIZE, seed=layout.seed)
         epoch = EpochConfig(
             metric=self.objective.metric,

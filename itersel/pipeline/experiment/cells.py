@@ -25,15 +25,17 @@ from itersel.base.progress import Progress
 from itersel.base.usage import Stopwatch, Usage, total
 from itersel.base.workers import ordered_map
 from itersel.decode.decoder import DecoderOptions
+from itersel.engines.config import RunConfig
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.learn.epoch import EpochConfig
+from itersel.lists.source import open_source
 from itersel.lm.model import LanguageModel
 from itersel.model.features import GROUPS, PREFIXES, Weights, parse_groups
 from itersel.pipeline.build import build, built, fold_model_paths, language_model_path, shards_path
 from itersel.pipeline.build_config import TRAIN
 from itersel.pipeline.experiment.config import GIVEN, Cell, ExperimentConfig, run_suffix
 from itersel.pipeline.stages import StageResult
-from itersel.run.config import RunConfig, TrainConfig, expand, identity
+from itersel.run.config import TrainConfig, expand, identity
 from itersel.run.devtest import score, translate_shards
 from itersel.run.directory import read_json, write_json
 from itersel.run.driver import train
@@ -150,13 +152,17 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
     training = replace(cell.training, devtest=tuple(devtest), language_model=learned_with, fold_models=folds)
     if cell.algorithm == GIVEN:
         # Nothing is trained, but the devtest score depends on all that a training's would.
-        key = identity(training, [], [Shard(path) for path in devtest]) | {"weights": file_checksum(cell.weights or "")}
+        key = identity(training, [], [open_source(path) for path in devtest]) | {
+            "weights": file_checksum(cell.weights or "")
+        }
     else:
         shards = _shards(config, name)
         if first is not None and first > len(shards):
             raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
         training = replace(training, shards=shards[:first], epoch=_with_groups(cell, shards[:first]))
-        key = identity(training, [Shard(path) for path in training.shards], [Shard(path) for path in devtest])
+        key = identity(
+            training, [open_source(path) for path in training.shards], [open_source(path) for path in devtest]
+        )
     digest = hashlib.sha256(json.dumps(key | {"cell": cell.name}, sort_keys=True).encode()).hexdigest()
     folder = config.build.work / "experiments" / config.name / digest[:12]
     return CellPlan(cell, training, tests, model, config.decoder or training.epoch.decoder, folder)

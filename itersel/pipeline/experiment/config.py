@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from itersel.algorithms.plan import PLANS
+from itersel.algorithms.registry import DEFAULT, registered
 from itersel.base.config import assign, build, read_yaml
 from itersel.base.errors import ConfigError
 from itersel.decode.decoder import DecoderOptions
@@ -28,7 +28,7 @@ from itersel.run.config import TrainConfig, check_search
 
 GIVEN = "given"
 """The algorithm of a cell that takes weights from a file: nothing is trained."""
-NUMBERS = {GIVEN: 0} | {name: number for number, name in enumerate(PLANS, 1)}
+NUMBERS = {GIVEN: 0} | {name: number for number, name in enumerate(registered(), 1)}
 """The papers' numbers of the algorithms, by which the table marks differences."""
 BLOCK_KEYS = ("algorithm", "tuning", "features", "set", "vary", "weights", "name", "repeats")
 KEYS = ("name", "build", "build_set", "devtest", "tests", "decoder", "train", "grid", "significance")
@@ -176,7 +176,7 @@ def _cells(block: Any, common: dict[str, Any], folder: Path, sets: Sequence[str]
                 )
             weights = os.fspath(folder / _text(block["weights"], "weights"))
             # Nothing is trained, but devtest is decoded as after the others' epochs.
-            decoder = _training(common, next(iter(PLANS)), folder).epoch.decoder
+            decoder = _training(common, DEFAULT, folder).epoch.decoder
             training = TrainConfig(epoch=EpochConfig(decoder=decoder))
             yield Cell(GIVEN, "", features[0], training, {}, weights, label)
             continue

@@ -1,0 +1,131 @@
+"""What a training algorithm is: rounds, each of any number of map-reduce jobs and a step on the driver.
+
+The driver (itersel.run.driver) owns rounds, checkpoints, devtest and the choice of the round; it knows no algorithm by
+name. An algorithm knows no engine: it hands jobs to its `RunContext`. To add one, write a module with a subclass of
+`Algorithm`; docs/algorithms.md shows it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from itersel.base.figures import Choice, Declaration, Figure, Statistic
+from itersel.learn.epoch import EpochConfig
+from itersel.learn.mixing import Selection
+from itersel.mapreduce.job import Job, Record
+from itersel.mapreduce.side import SideFile
+from itersel.mapreduce.work_item import WorkItem
+from itersel.model.feature_names import NameTable
+from itersel.model.vectors import Vector
+
+
+class Settings(Protocol):
+    """What an algorithm reads of a run's configuration."""
+
+    @property
+    def epoch(self) -> EpochConfig: ...
+
+    @property
+    def selection(self) -> Selection: ...
+
+    @property
+    def own(self) -> Any:
+        """The algorithm's own configuration, an `Algorithm.config_class`; None if it has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Where a round starts from."""
+
+    weights: Vector
+    names: frozenset[str] = frozenset()
+    """Names of at least the weights' features."""
+    file: Path | None = None
+    """The weights as a vector file; None: all weights are 0."""
+    states: tuple[Path, ...] = ()
+    """For each shard, what it carries from the last round, as the algorithm wrote it; none before the first round."""
+    domains: Mapping[str, Vector] = field(default_factory=dict)
+    """Weights of the domains, where an algorithm has them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What a round came to."""
+
+    weights: Vector
+    names: NameTable
+    """Names of at least the weights' features."""
+    statistics: Sequence[Mapping[str, Any]]
+    """By shard, in order: what the algorithm declares, and `seconds` by stage."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers about the round as a whole, for the manifest and the figures."""
+    states: Sequence[bytes] = ()
+    """For each shard, what it carries to the next round."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Further files of the round's folder, by name."""
+    domains: Mapping[str, Vector] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class RunContext(Protocol):
+    """What a run offers to its algorithm in a round."""
+
+    @property
+    def reducers(self) -> int:
+        """Ranges of keys that the user wants reduced one by one; has no influence on results."""
+
+    @property
+    def models(self) -> Mapping[str, SideFile]:
+        """The language models as side files; `itersel.algorithms.epoch_job.language_models` opens them."""
+
+    def items(self, number: int) -> Sequence[WorkItem]:
+        """The shards of a round as work items."""
+
+    def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]) -> list[Record]:
+        """Run a job on the run's engine; its records for the driver. A finished job of a round is not run again."""
+
+
+class Algorithm(ABC):
+    """One training algorithm, made for one run."""
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    """For people, as in a paper: IterSelSGD."""
+    number: ClassVar[int | None] = None
+    """As in the papers' tables."""
+    config_class: ClassVar[type | None] = None
+    """A frozen dataclass for the key of a configuration that is called like the algorithm."""
+    statistics: ClassVar[tuple[Statistic, ...]] = ()
+    figures: ClassVar[tuple[Figure, ...]] = ()
+    choice: ClassVar[Choice] = Choice()
+    one_shard: ClassVar[bool] = False
+    """All sentences make up one shard, unless the layout says otherwise."""
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+
+    @classmethod
+    def declaration(cls, more: Sequence[Figure] = ()) -> Declaration:
+        """What the algorithm measures, with `more` figures of the driver's."""
+        return Declaration(cls.name, cls.label, cls.number, cls.statistics, (*cls.figures, *more), cls.choice)
+
+    def check(self, items: Sequence[WorkItem]) -> None:
+        """Raise ConfigError if the algorithm cannot work with these shards."""
+        del items
+
+    def kept(self) -> int | None:
+        """The most features that a round's model can have; None: no limit."""
+        return None
+
+    @abstractmethod
+    def round(self, number: int, model: Model, run: RunContext) -> Round:
+        """One round, counted from 0."""
+
+    def finished(self, history: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether no further round is worth its while. `history` has the manifest's facts of the rounds so far."""
+        del history
+        return False

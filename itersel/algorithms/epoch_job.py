@@ -1,0 +1,249 @@
+"""The job of an epoch: map learns on a shard, reduce mixes the shards' weights in a range of feature ids.
+
+    map     shard, start weights or state → for each range: the piece of the shard's row, and its features' names;
+                                            for the driver: statistics, and what the shard carries on
+    reduce  all shards' pieces of a range → the range's kept columns (itersel.learn.mixing), and their names
+
+Shards that go on from their own weights (`carry`: sgd, mix_sgd) have a state; their row is the mean over the epochs so
+far. Work items are those of itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import msgpack
+import numpy as np
+
+from itersel.base.errors import InputError
+from itersel.learn.epoch import EpochConfig, EpochResult, Progress, run_epoch_in_parts
+from itersel.learn.list_epoch import run_list_epoch
+from itersel.learn.mixing import Columns, Selection, merge, reduce_range, total
+from itersel.lists.source import AnySource, ShardSource
+from itersel.lm.model import LanguageModels
+from itersel.mapreduce.job import DRIVER, Job, Record, Tell
+from itersel.mapreduce.shard_item import Part, open_parts
+from itersel.mapreduce.side import Side
+from itersel.mapreduce.work_item import WorkItem
+from itersel.model.feature_names import NameTable, join_names, select_names, split_names
+from itersel.model.vectors import Vector, even_bounds, feature_ids
+
+START, MODEL, FOLD = "start", "model", "fold"
+"""Names of side files: the start weights (none: all 0), the language model, and those by fold (fold.0 …)."""
+COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric", "nonzero")
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a shard that goes on from its own weights carries: these, and the sum of its rows over the epochs."""
+
+    weights: Vector
+    sums: Vector
+    names: list[str]
+    """Of the shard's features among both: a weight whose sum is 0 may come to count in a later epoch."""
+
+    def to_bytes(self) -> bytes:
+        fields = {"weights": self.weights.to_bytes(), "sums": self.sums.to_bytes(), "names": join_names(self.names)}
+        packed: bytes = msgpack.packb(fields)
+        return packed
+
+    @classmethod
+    def from_bytes(cls, data: bytes, source: str | os.PathLike[str] | None = None) -> State:
+        try:
+            fields = msgpack.unpackb(data)
+            names = split_names(fields["names"])
+            return cls(Vector.from_bytes(fields["weights"]), Vector.from_bytes(fields["sums"]), names)
+        except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
+            raise InputError(f"damaged state of a shard: {error}", where=source, hint="Start again.") from None
+
+
+@dataclass(frozen=True, eq=False)
+class ShardResult:
+    """What a mapper hands over."""
+
+    row: Vector
+    names: list[str]
+    """Of the shard's features among the row's, in the order of their ids."""
+    statistics: dict[str, Any] = field(default_factory=dict)
+    """Sums over the sentences, and `seconds` of processor time by stage."""
+    state: State | None = None
+
+
+@dataclass(frozen=True)
+class EpochJob(Job):
+    """One epoch over all shards."""
+
+    epoch: EpochConfig = field(default_factory=EpochConfig)
+    number: int = 0
+    """The epoch's, from 0."""
+    carry: bool = False
+    """A shard goes on from its own weights; otherwise all start from the same."""
+    selection: Selection = field(default_factory=Selection)
+
+    counts: ClassVar[Mapping[str, str]] = {key: "max" if key == "nonzero" else "sum" for key in COUNTS}
+
+    def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
+        start = Vector.read(side.path(START), mapped=True) if START in side else None
+        content = item.read_state()
+        state = None if content is None else State.from_bytes(content, item.state)
+
+        def progress(sums: dict[str, float]) -> None:
+            tell(sums["lists"], sums)
+
+        result = self.learn(item, start, state, language_models(side), progress)
+        tell(item.size, result.statistics)
+        yield from self.pieces(result)
+
+    def learn(
+        self,
+        item: WorkItem,
+        start: Vector | None,
+        state: State | None,
+        models: LanguageModels,
+        progress: Progress | None = None,
+    ) -> ShardResult:
+        """Learn from the shard once, from its state or else the start weights."""
+        begin = start if state is None else state.weights
+        result = _learn(item, begin, models, self.epoch, self.number, progress)
+        statistics = result.statistics | {"seconds": result.seconds}
+        if not self.carry:
+            names = result.names if result.average is None else _by_id(set(result.names), result.row)
+            return ShardResult(result.row, names, statistics)
+        sums = result.row if state is None else total([state.sums, result.row])
+        known = set(result.names) | set(() if state is None else state.names)
+        row, carried = Vector.of(sums.ids, sums.values / (self.number + 1)), _by_id(known, result.weights, sums)
+        return ShardResult(row, _by_id(known, row), statistics, State(result.weights, sums, carried))
+
+    def pieces(self, result: ShardResult) -> Iterable[tuple[int, bytes]]:
+        """What a mapper sends: for each range its piece of the row and the names of that; the rest for the driver."""
+        bounds = even_bounds(self.partitions)
+        ids = feature_ids(result.names)
+        cuts = [0, *np.searchsorted(ids, np.array(bounds[1:-1], dtype=np.uint64)).tolist(), len(ids)]
+        for key, piece in enumerate(result.row.cut(bounds)):
+            yield key, piece.to_bytes()
+            yield key, join_names(result.names[cuts[key] : cuts[key + 1]]).encode()
+        state = None if result.state is None else result.state.to_bytes()
+        yield DRIVER, msgpack.packb({"statistics": result.statistics, "state": state})
+
+    def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
+        del key, side
+        columns = self.mix([Vector.from_bytes(value) for value in values[::2]])
+        kept = set[str]()
+        for value in values[1::2]:
+            kept.update(select_names(split_names(bytes(value).decode()), columns.ids))
+        yield columns.to_bytes()
+        yield join_names(sorted(kept)).encode()
+
+    def mix(self, rows: Sequence[Vector]) -> Columns:
+        """The columns of a range that are kept, of the shards' rows in their order."""
+        return reduce_range(rows, self.selection)
+
+    def warm(self, side: Side) -> None:
+        language_models(side).open_all()
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """What an epoch's job made: kept columns, names of at least those, and by shard statistics and state."""
+
+    columns: Columns
+    names: NameTable
+    statistics: list[dict[str, Any]]
+    states: list[bytes]
+
+
+def collect(records: Iterable[Record], selection: Selection, names: Iterable[str] = ()) -> Mixed:
+    """The model of all records for the driver. `names` are those of the start weights."""
+    columns, known, shards = list[Columns](), set(names), list[dict[str, Any]]()
+    for record in records:
+        if record.key == DRIVER:
+            shards.append(msgpack.unpackb(record.value))
+        elif record.sequence == 0:
+            columns.append(Columns.from_bytes(bytes(record.value)))
+        else:
+            known.update(split_names(bytes(record.value).decode()))
+    table = NameTable(known)
+    merged = merge(columns, selection, names=table)
+    states = [shard["state"] for shard in shards if shard["state"] is not None]
+    return Mixed(merged, table, [shard["statistics"] for shard in shards], states)
+
+
+def language_models(side: Side) -> LanguageModels:
+    """The language models among the side files, opened once per process."""
+    main = (MODEL,) if MODEL in side else ()
+    folds = tuple(f"{FOLD}.{number}" for number in range(len(side.paths)) if f"{FOLD}.{number}" in side)
+
+    def make(*paths: str) -> LanguageModels:
+        return LanguageModels(paths[0] if main else None, paths[len(main) :])
+
+    return side.cached("language models", main + folds, make)
+
+
+def _learn(
+    item: WorkItem,
+    start: Vector | None,
+    models: LanguageModels,
+    config: EpochConfig,
+    number: int,
+    progress: Progress | None,
+) -> EpochResult:
+    weights, names, averages = start, set[str](), list[Vector]()
+    statistics, seconds, files = dict[str, float](), dict[str, float](), 0
+    tell = _teller(statistics, progress)
+    for source, parts in open_parts(item):  # sentences of several folds lie side by side in one file
+        files += 1
+        before = number * item.size + int(statistics.get("lists", 0))
+        result = _learn_from(source, parts, weights, models, config, number, before, tell)
+        weights = result.weights
+        names.update(result.names)
+        if result.average is not None:  # of the file's sentences; below, of all
+            share = result.statistics["lists"] / item.size
+            averages.append(Vector(result.average.ids, result.average.values * share))
+        for sums, more in ((statistics, result.statistics), (seconds, result.seconds)):
+            for key, value in more.items():
+                sums[key] = sums.get(key, 0) + value
+    assert weights is not None
+    average = total(averages) if averages else None
+    row = weights if average is None else average
+    statistics["nonzero"] = len(row)
+    known = result.names if files == 1 else _by_id(names, weights, row)
+    return EpochResult(weights, known, statistics, seconds, average)
+
+
+def _teller(before: Mapping[str, float], progress: Progress | None) -> Callable[[dict[str, float]], None]:
+    def tell(part: dict[str, float]) -> None:
+        if progress is not None:
+            sums = {key: before.get(key, 0) + part[key] for key in COUNTS}
+            progress(sums | {"nonzero": part["nonzero"]})
+
+    return tell
+
+
+def _learn_from(
+    source: AnySource,
+    parts: Sequence[Part],
+    weights: Vector | None,
+    models: LanguageModels,
+    config: EpochConfig,
+    number: int,
+    before: int,
+    tell: Progress,
+) -> EpochResult:
+    """One file's sentences."""
+    if isinstance(source, ShardSource):
+        chosen = [(models.open(part.fold), part.sentences) for part in parts]
+        return run_epoch_in_parts(
+            source.data, weights, chosen, config, number=number, lists_before=before, progress=tell
+        )
+    every = range(len(source))
+    lists = [k for part in parts for k in (every if part.sentences is None else part.sentences)]
+    return run_list_epoch(source.data, weights, config, number=number, lists=lists, lists_before=before, progress=tell)
+
+
+def _by_id(names: set[str], *vectors: Vector) -> list[str]:
+    """The names of the vectors' features, in the order of their ids."""
+    return select_names(sorted(names), functools.reduce(np.union1d, (vector.ids for vector in vectors)))

@@ -1,0 +1,54 @@
+"""Algorithms by name: this package's, those that other packages register, and any `module:name`.
+
+Another package registers its algorithm as an entry point of the group `itersel.algorithms`; a module in the current
+folder needs no registration: `algorithm: my_trainer:Median`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from importlib.metadata import entry_points
+
+from itersel.algorithms.base import Algorithm
+from itersel.base.errors import ConfigError
+from itersel.mapreduce.job import find
+
+GROUP = "itersel.algorithms"
+BUILT_IN = {
+    "sgd": "itersel.algorithms.sgd:Sgd",
+    "mix_sgd": "itersel.algorithms.sgd:MixSgd",
+    "iter_mix_sgd": "itersel.algorithms.sgd:IterMixSgd",
+    "iter_sel_sgd": "itersel.algorithms.sgd:IterSelSgd",
+}
+DEFAULT = "iter_sel_sgd"
+
+
+@functools.cache
+def registered() -> dict[str, str]:
+    """Names with the `module:name` of their classes. An entry point cannot take the name of one of ours."""
+    found = {point.name: point.value for point in sorted(entry_points(group=GROUP), key=lambda one: one.name)}
+    return found | BUILT_IN
+
+
+def algorithm_class(name: str) -> type[Algorithm]:
+    """The class of an algorithm; ConfigError that lists the known names if there is none."""
+    names = registered()
+    if name not in names and ":" not in name:
+        raise ConfigError(f"unknown algorithm '{name}'", hint=f"Known: {', '.join(names)}, or module:name of your own.")
+    if name not in names:
+        _let_modules_here_be_found()
+    kind = find(names.get(name, name))
+    if not (isinstance(kind, type) and issubclass(kind, Algorithm)):
+        raise ConfigError(
+            f"{name} is not a training algorithm", hint="Name a subclass of itersel.algorithms.base.Algorithm."
+        )
+    return kind
+
+
+def _let_modules_here_be_found() -> None:
+    """Put the current folder at the end of the path, where it hides nothing."""
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)

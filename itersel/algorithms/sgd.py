@@ -1,0 +1,135 @@
+"""The four algorithms of ACL 2012 §4: epochs over shards, and what becomes of the shards' weights between them.
+
+    sgd           one shard; it goes on from its own weights; model: mean over its epochs so far
+    mix_sgd       every shard goes on from its own weights; model: mean over shards of the mean over epochs so far
+    iter_mix_sgd  all shards start from the last model; model: mean over shards
+    iter_sel_sgd  the same, with only the best columns kept
+
+Every model is a selection and mean over rows, one per shard: its weights or, where shards go on from their own, the
+mean of these over the epochs so far (itersel.algorithms.epoch_job).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from itersel.algorithms.base import Algorithm, Model, Round, RunContext
+from itersel.algorithms.epoch_job import START, EpochJob, collect
+from itersel.base.errors import ConfigError, InputError
+from itersel.learn.figures import FIGURES, STATISTICS
+from itersel.learn.mixing import Columns, Selection
+from itersel.mapreduce.side import SideFile
+from itersel.mapreduce.work_item import WorkItem
+
+
+class EpochAlgorithm(Algorithm):
+    """An algorithm whose rounds are epochs: one job over all shards, nothing to do for the driver but to merge."""
+
+    statistics = STATISTICS
+    figures = FIGURES
+    job_class: ClassVar[type[EpochJob]] = EpochJob
+    carry: ClassVar[bool] = False
+    """Shards go on from their own weights."""
+
+    def selection(self) -> Selection:
+        """Which columns are kept: all, unless an algorithm says otherwise."""
+        return Selection(norm=self.settings.selection.norm)
+
+    def check(self, items: Sequence[WorkItem]) -> None:
+        if self.settings.epoch.learn.schedule == "adagrad" and any(len(item.files) > 1 for item in items):
+            raise ConfigError(
+                "the schedule adagrad needs shards that are whole files: what it knows of a feature ends with the file",
+                hint="Use layout.kind: files, or another schedule.",
+            )
+
+    def round(self, number: int, model: Model, run: RunContext) -> Round:
+        items = list(run.items(number))
+        side = dict(run.models)
+        if model.states:
+            items = [_with_state(item, model) for item in items]
+        elif model.file is not None:
+            side[START] = SideFile(str(model.file))
+        selection = self.selection()
+        job = self.job_class(
+            partitions=run.reducers,
+            epoch=self.settings.epoch,
+            number=number,
+            carry=self.carry,
+            selection=selection,
+        )
+        made = collect(run.run(job, items, side), selection, model.names)
+        vector = made.columns.vector()
+        total = self.declaration().combine(made.statistics)
+        return Round(
+            vector,
+            made.names,
+            made.statistics,
+            facts={"weights": len(vector), "updates": total["updates"], "columns": len(made.columns)},
+            states=made.states,
+            files={"norms.vec": made.columns.to_bytes()},
+            warnings=tuple(self.concerns(total, made.columns)),
+        )
+
+    def concerns(self, total: Mapping[str, Any], columns: Columns) -> list[str]:
+        """What looks wrong with an epoch; without any pair there is nothing to learn from, which is an error."""
+        if total["pairs"] == 0:
+            raise InputError(
+                "not one pair of hypotheses with different metric values in the whole epoch: nothing can be learned",
+                hint="Are references and translations in the same tokenisation, and is k large enough?",
+            )
+        found = []
+        if total["updates"] == 0:
+            found.append("no update in the whole epoch: all pairs are ranked as they should be")
+        if total["best_metric"] == 0:
+            found.append("the best translation of every sentence has a metric of 0")
+        top = self.selection().top
+        if top is not None and len(columns) < top:
+            found.append(f"selection.top is {top}, but only {len(columns)} features have weights")
+        return found
+
+
+class Sgd(EpochAlgorithm):
+    """Algorithm 1."""
+
+    name, label, number = "sgd", "SGD", 1
+    carry = True
+    one_shard = True
+
+    def check(self, items: Sequence[WorkItem]) -> None:
+        if len(items) != 1:
+            raise ConfigError(
+                f"{self.name} trains on one shard, but there are {len(items)}",
+                hint="Set layout.kind=random to make one shard of all files, or choose another algorithm.",
+            )
+        super().check(items)
+
+
+class MixSgd(EpochAlgorithm):
+    """Algorithm 2."""
+
+    name, label, number = "mix_sgd", "MixSGD", 2
+    carry = True
+
+
+class IterMixSgd(EpochAlgorithm):
+    """Algorithm 3."""
+
+    name, label, number = "iter_mix_sgd", "IterMixSGD", 3
+
+
+class IterSelSgd(EpochAlgorithm):
+    """Algorithm 4."""
+
+    name, label, number = "iter_sel_sgd", "IterSelSGD", 4
+
+    def selection(self) -> Selection:
+        return self.settings.selection
+
+    def kept(self) -> int | None:
+        return self.settings.selection.top
+
+
+def _with_state(item: WorkItem, model: Model) -> WorkItem:
+    return replace(item, state=str(model.states[item.number]))

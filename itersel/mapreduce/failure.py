@@ -1,0 +1,60 @@
+"""Errors over the wire: what a worker's error says reaches the driver's user, whatever carries it.
+
+A `UserError` becomes one line of text with a mark, which batch workers leave in a file, Spark carries in an
+exception's text, and Hadoop in a task's log.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import asdict, dataclass
+
+from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
+
+MARK = "itersel task failed: "
+KINDS: dict[str, type[UserError]] = {kind.__name__: kind for kind in (InputError, ConfigError, ResourceError)}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A UserError as data, with the host it happened on."""
+
+    kind: str
+    message: str
+    where: str | None
+    hint: str | None
+    host: str
+
+    @classmethod
+    def of(cls, error: UserError) -> Failure:
+        kind = next((name for name, one in KINDS.items() if isinstance(error, one)), ResourceError.__name__)
+        return cls(kind, error.message, error.where, error.hint, socket.gethostname())
+
+    def line(self) -> str:
+        """The mark and the error, as one line."""
+        return MARK + json.dumps(asdict(self))
+
+    @classmethod
+    def find(cls, text: str) -> Failure | None:
+        """The first one in a text that has the line somewhere."""
+        _, mark, rest = text.partition(MARK)
+        if not mark:
+            return None
+        try:
+            return cls(**json.JSONDecoder().raw_decode(rest)[0])
+        except (ValueError, TypeError):  # cut off by whoever carried it
+            return None
+
+    def error(self, *, with_host: bool = False) -> UserError:
+        """The error itself, which may say where it happened."""
+        kind = KINDS.get(self.kind, ResourceError)
+        message = f"{self.message} (on {self.host})" if with_host else self.message
+        return kind(message, where=self.where, hint=self.hint)
+
+
+class WorkerError(Exception):
+    """A UserError on its way through an engine that hands over nothing but an exception's text."""
+
+    def __init__(self, error: UserError):
+        super().__init__(Failure.of(error).line())

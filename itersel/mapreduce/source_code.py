@@ -1,0 +1,56 @@
+"""Code that travels with a job: an algorithm of somebody else's, which workers do not have installed.
+
+The module of a job that is not this package's (or the package around it) is packed into an archive, a side file of the
+job; a worker puts the archive on its path before it looks for the job's class. Only Python sources travel.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+import zipfile
+from pathlib import Path
+
+from itersel.base.errors import ConfigError
+from itersel.mapreduce.job import Job
+from itersel.mapreduce.side import Side
+
+SIDE_NAME = "code"
+OURS = "itersel"
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def foreign_module(job: Job) -> str | None:
+    """The top-level module that workers need for the job besides this package; None if there is none."""
+    top = type(job).__module__.partition(".")[0]
+    if top == "__main__":
+        raise ConfigError(
+            f"the job {type(job).__qualname__} is defined in a script",
+            hint="Put it into a module that can be imported.",
+        )
+    return None if top == OURS else top
+
+
+def pack(module: str) -> bytes:
+    """The sources of a top-level module or package as an archive with the same bytes for the same sources."""
+    place = getattr(importlib.import_module(module), "__file__", None)
+    if place is None:
+        raise ConfigError(f"the sources of {module} cannot be found", hint="Is it a regular Python module?")
+    file = Path(place)
+    if file.name == "__init__.py":
+        sources = {f"{module}/{path.relative_to(file.parent).as_posix()}": path for path in file.parent.rglob("*.py")}
+    else:
+        sources = {f"{module}.py": file}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, path in sorted(sources.items()):
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), path.read_bytes())
+    return packed.getvalue()
+
+
+def unpack(side: Side) -> None:
+    """Let this process find the modules that travelled with the job."""
+    if SIDE_NAME in side and (path := side.path(SIDE_NAME)) not in sys.path:
+        sys.path.insert(0, path)
+        importlib.invalidate_caches()

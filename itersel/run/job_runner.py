@@ -1,0 +1,82 @@
+"""A run's jobs, one after the other, on its engine: finished ones are kept until their round is over.
+
+What a job handed to the driver is a file of records in the round's folder, under the job's fingerprint. A killed
+round is taken up at its last finished job; the engine itself may know what of an unfinished one is done.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from itersel.base.figures import Declaration
+from itersel.base.progress import Progress
+from itersel.engines import Engine
+from itersel.mapreduce import source_code
+from itersel.mapreduce.fingerprint import fingerprint
+from itersel.mapreduce.job import Job, Record
+from itersel.mapreduce.record_file import RecordFile, write_records
+from itersel.mapreduce.side import SideFile
+from itersel.mapreduce.work_item import WorkItem
+
+
+class JobRunner:
+    """Runs jobs for one round, and keeps what they gave in the folder."""
+
+    def __init__(self, engine: Engine, folder: Path, declaration: Declaration):
+        self.engine, self.folder, self.declaration = engine, folder, declaration
+        self.number = 0
+
+    def run(
+        self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], title: str | None = None
+    ) -> list[Record]:
+        """The job's records for the driver, from the engine or from the file of an earlier attempt.
+
+        With a `title`, progress is shown under it.
+        """
+        self.number += 1
+        note = fingerprint(job, items, side)
+        place = self.folder / f"{self.number:03d}-{type(job).__name__}.records"
+        if place.exists():
+            known = RecordFile(place)
+            if known.note == note:
+                return list(known.records())
+        with tempfile.TemporaryDirectory(prefix="itersel-code-") as temporary:
+            records = self._run(job, items, _with_code(job, side, Path(temporary)), title)
+        write_records(place, records, note)
+        return list(RecordFile(place).records())
+
+    def _run(
+        self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], title: str | None
+    ) -> list[Record]:
+        if title is None:
+            return list(self.engine.run(job, items, side, lambda *_: None))
+        with Progress(title, sum(item.size for item in items), unit=job.unit) as progress:
+
+            def tell(done: float, counts: Mapping[str, float]) -> None:
+                progress.update(int(done), self.note(counts))
+
+            return list(self.engine.run(job, items, side, tell))
+
+    def note(self, counts: Mapping[str, float]) -> str:
+        """The declared figures of the counts so far, for a person who watches."""
+        figures = [(figure, figure.value(counts)) for figure in self.declaration.shown("progress")]
+        if not any(value for _, value in figures):
+            return ""  # nothing yet, or an engine that knows only how far it is
+        return ", ".join(f"{figure.label} {figure.text(value)}" for figure, value in figures if value is not None)
+
+    def forget(self) -> None:
+        """Remove what was kept: the round is over."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _with_code(job: Job, side: Mapping[str, SideFile], folder: Path) -> dict[str, SideFile]:
+    """The side files, and the sources of the job if workers may not have them."""
+    module = source_code.foreign_module(job)
+    if module is None:
+        return dict(side)
+    archive = folder / "code.zip"
+    archive.write_bytes(source_code.pack(module))
+    return {**side, source_code.SIDE_NAME: SideFile(str(archive))}
