@@ -24,7 +24,8 @@ from itersel.learn.epoch import EpochConfig, EpochResult, Progress, run_epoch_in
 from itersel.learn.list_epoch import run_list_epoch
 from itersel.learn.mixing import Columns, Selection, merge, reduce_range, total
 from itersel.lists.source import AnySource, ShardSource
-from itersel.lm.model import LanguageModels
+from itersel.lm import model as lm
+from itersel.lm.model import LanguageModel, LanguageModels
 from itersel.mapreduce.job import DRIVER, Job, Record, Tell
 from itersel.mapreduce.shard_item import Part, open_parts
 from itersel.mapreduce.side import Side
@@ -173,14 +174,15 @@ def collect(records: Iterable[Record], selection: Selection, names: Iterable[str
 
 
 def language_models(side: Side) -> LanguageModels:
-    """The language models among the side files, opened once per process."""
-    main = (MODEL,) if MODEL in side else ()
-    folds = tuple(f"{FOLD}.{number}" for number in range(len(side.paths)) if f"{FOLD}.{number}" in side)
+    """The language models among the side files, each opened once per process."""
+    folds = [f"{FOLD}.{number}" for number in range(len(side.paths)) if f"{FOLD}.{number}" in side]
+    names = {side.path(name): name for name in (*folds, *([MODEL] if MODEL in side else []))}
 
-    def make(*paths: str) -> LanguageModels:
-        return LanguageModels(paths[0] if main else None, paths[len(main) :])
+    def load(path: str | os.PathLike[str]) -> LanguageModel:
+        name = names[os.fspath(path)]
+        return side.cached(f"language model {name}", (name,), lm.LanguageModel)
 
-    return side.cached("language models", main + folds, make)
+    return LanguageModels(side.path(MODEL) if MODEL in side else None, [side.path(name) for name in folds], load=load)
 
 
 def _learn(

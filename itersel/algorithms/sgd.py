@@ -37,6 +37,10 @@ class EpochAlgorithm(Algorithm):
         """Which columns are kept: all, unless an algorithm says otherwise."""
         return Selection(norm=self.settings.selection.norm)
 
+    def job_fields(self) -> Mapping[str, Any]:
+        """Further fields of the algorithm's own `job_class`."""
+        return {}
+
     def check(self, items: Sequence[WorkItem]) -> None:
         if self.settings.epoch.learn.schedule == "adagrad" and any(len(item.files) > 1 for item in items):
             raise ConfigError(
@@ -58,6 +62,7 @@ class EpochAlgorithm(Algorithm):
             number=number,
             carry=self.carry,
             selection=selection,
+            **self.job_fields(),
         )
         made = collect(run.run(job, items, side), selection, model.names)
         vector = made.columns.vector()

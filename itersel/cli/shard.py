@@ -8,6 +8,7 @@ content and makes the others.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
 from itersel.base.progress import Progress
 from itersel.cli.extract import add_rule_arguments, rule_options
+from itersel.engines import RUNNERS, RunConfig
 from itersel.grammar.grammar import PASS_THROUGH
+from itersel.pipeline.compile_job import CompileJob, compile_shards, side_files
 from itersel.shards.assignment import DEFAULT_SIZE, KINDS, Layout
 from itersel.shards.compiler import Corpus, FileGrammars, GrammarSource, IndexGrammars, ShardCompiler, ShardOptions
 from itersel.shards.folder import PlannedShard, ShardRecord, describe_inputs, plan_shards, write_shards
@@ -29,7 +32,6 @@ EXAMPLE = """\
   itersel shard --sentences dev.sgm --references dev.en.0 dev.en.1 --layout sequential --output shards/dev
   itersel shard --sentences train.de --references train.en --tasks train.topic --layout tasks \\
       --index model/index --folds 10 --output shards/topics --runner local"""
-RUNNERS = ("none", "inline", "local")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     outputs = parser.add_argument_group("output")
     outputs.add_argument("--output", metavar="DIR", help="folder of the shards")
-    outputs.add_argument(
-        "--plan", metavar="FILE", help="write only the plan, the input of jobs/extract_shards.py, and no shard"
-    )
+    outputs.add_argument("--plan", metavar="FILE", help="write only the plan, one shard per line, and no shard")
     shape = parser.add_argument_group("shards")
     shape.add_argument("--layout", choices=KINDS, default=layout.kind, help="(default: %(default)s)")
     number = shape.add_mutually_exclusive_group()
@@ -74,8 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work = parser.add_argument_group("work")
     work.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
     work.add_argument(
-        "--runner", choices=RUNNERS, default="none", help="run as a map-reduce job on this engine (needs --index)"
+        "--runner", choices=("none", *RUNNERS), default="none", help="run as a job on this engine (needs --index)"
     )
+    work.add_argument("--store", metavar="PLACE", help="folder or address that the engine's workers reach")
     add_rule_arguments(parser.add_argument_group("rules, with --index"))
 
 
@@ -105,19 +106,9 @@ def run(args: argparse.Namespace) -> None:
     inputs = describe_inputs({"sentences": [args.sentences], "references": args.references, "tasks": tasks})
 
     def launch(missing: Sequence[PlannedShard]) -> Iterable[ShardRecord]:
-        from itersel.engines.mrjob_launch import extract_shards  # mrjob is needed here only
-
-        return extract_shards(
-            missing,
-            args.output,
-            index=args.index,
-            sentences=args.sentences,
-            references=args.references,
-            tasks=args.tasks,
-            rules=rules,
-            options=options,
-            runner=args.runner,
-        )
+        job = CompileJob(rules=rules, options=options, folder=os.path.abspath(args.output))
+        side = side_files(args.index, args.sentences, args.references, args.tasks)
+        return compile_shards(missing, job, side, RunConfig(args.runner, jobs=args.jobs, store=args.store))
 
     runner = None if args.runner == "none" else launch
     made = kept = size = 0

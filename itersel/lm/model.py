@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from itersel import _kernel
 from itersel.base.errors import ConfigError
@@ -44,7 +44,15 @@ class LanguageModel:
 class LanguageModels:
     """A run's model, and those that each lack one fold of the training sentences; opened when first asked for."""
 
-    def __init__(self, main: str | os.PathLike[str] | None = None, folds: Sequence[str | os.PathLike[str]] = ()):
+    def __init__(
+        self,
+        main: str | os.PathLike[str] | None = None,
+        folds: Sequence[str | os.PathLike[str]] = (),
+        *,
+        load: Callable[[str | os.PathLike[str]], LanguageModel] | None = None,
+    ):
+        """`load` opens a file where not LanguageModel itself does, such as from a cache."""
+        self._load = load
         self._paths: dict[int | None, str | os.PathLike[str] | None] = {None: main, **dict(enumerate(folds))}
         self._opened: dict[int | None, LanguageModel | None] = {}
 
@@ -54,7 +62,8 @@ class LanguageModels:
             raise ConfigError(f"there is no language model for fold {fold}", hint="Give one for each fold.")
         if fold not in self._opened:
             path = self._paths[fold]
-            self._opened[fold] = None if path is None else LanguageModel(path)
+            load = self._load or LanguageModel
+            self._opened[fold] = None if path is None else load(path)
         return self._opened[fold]
 
     def open_all(self) -> None:

@@ -53,7 +53,7 @@ TRAINED = (
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DemoResult:
     """What the demo has found, in the order of its table: weights by system, their evaluation, and the page."""
 
     weights: dict[str, int]
@@ -77,7 +77,7 @@ def checkout(given: str | None = None) -> Path:
     )
 
 
-def run_demo(sources: Path, output: Path, jobs: int) -> Outcome:
+def run_demo(sources: Path, output: Path, jobs: int) -> DemoResult:
     """Do all steps that are not done yet; everything goes to the output folder."""
     config = load_config(sources / "conf" / "demo.yaml", [f"work={output}", f"jobs={jobs}"])
     events.note(table(list(build(config))))
@@ -101,7 +101,7 @@ def run_demo(sources: Path, output: Path, jobs: int) -> Outcome:
     write_json(output / "evaluation.json", asdict(evaluation))
     runs = [output / "runs" / one.folder for one in TRAINED]
     report = write_report(runs, output / "report.html", title=TITLE, evaluation=evaluation)
-    return Outcome(weights, sentences, evaluation, report)
+    return DemoResult(weights, sentences, evaluation, report)
 
 
 def training_config(file: Path, config: BuildConfig, data: str, jobs: int) -> TrainConfig:
@@ -115,7 +115,7 @@ def training_config(file: Path, config: BuildConfig, data: str, jobs: int) -> Tr
     return from_values(TrainConfig, assign(values, "run.jobs", jobs), file)
 
 
-def outcome_table(outcome: Outcome) -> str:
+def outcome_table(outcome: DemoResult) -> str:
     """One row a system, each compared with the one above it."""
     evaluation = outcome.evaluation
     rows = [["", "learned from", "features", *(evaluation.labels[name] for name in METRICS), "length", "gain", "p"]]

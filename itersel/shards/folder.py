@@ -80,7 +80,7 @@ class ShardRecord:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FinishedShard:
     """A shard that is now in the folder: `made` in this run or kept; `trouble` is why an earlier file was not kept."""
 
     record: ShardRecord
@@ -139,7 +139,7 @@ def write_shards(
     jobs: int = 1,
     inputs: dict[str, object] | None = None,
     runner: Runner | None = None,
-) -> Iterator[Outcome]:
+) -> Iterator[FinishedShard]:
     """Make the folder complete, shard by shard, in order; the same bytes for any number of jobs and any runner.
 
     `inputs` (see `describe_inputs`) goes into the manifest. `runner` makes the missing shards instead of `jobs`
@@ -156,7 +156,7 @@ def _complete(
     jobs: int,
     inputs: dict[str, object],
     runner: Runner | None,
-) -> Iterator[Outcome]:
+) -> Iterator[FinishedShard]:
     plan = plan_shards(compiler, layout)
     known = _known_records(folder)
     kept: dict[str, ShardRecord] = {}
@@ -176,7 +176,7 @@ def _complete(
     if missing or _read_json(folder / MANIFEST) != manifest:
         _clear(folder, kept)
     for record in kept.values():
-        yield Outcome(record, made=False)
+        yield FinishedShard(record, made=False)
     if runner is None:
         write = partial(write_shard, compiler, folder)
         made = ordered_map(write, missing, max(1, min(jobs, len(missing))), describe=lambda one: one.assignment.name)
@@ -184,7 +184,7 @@ def _complete(
         made = iter(_checked(runner(missing), missing) if missing else [])  # type: ignore[assignment]
     for record in made:
         kept[record.name] = record
-        yield Outcome(record, made=True, trouble=trouble.get(record.name))
+        yield FinishedShard(record, made=True, trouble=trouble.get(record.name))
     records = [kept[planned.assignment.name] for planned in plan]
     _write_json(folder / MANIFEST, _manifest(compiler, layout, inputs, records))
     for record in records:

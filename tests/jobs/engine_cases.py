@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import Selection
 from itersel.lm import Settings, estimate, write_arpa
 from itersel.model.features import Weights
-from itersel.run.config import RunConfig, TrainConfig
+from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 from itersel.shards.shard import ShardWriter
 

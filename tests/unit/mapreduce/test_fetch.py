@@ -9,8 +9,8 @@ import pytest
 
 from engine_cases import write_shard
 from itersel.base.errors import InputError, ResourceError
-from itersel.mapreduce.fetch import cache_folder, open_part
-from itersel.mapreduce.work_item import Part
+from itersel.mapreduce.fetch import cache_folder, open_item_source
+from itersel.mapreduce.work_item import ItemFile
 from itersel.shards.shard import Shard
 
 
@@ -31,64 +31,64 @@ def node(tmp_path, monkeypatch):
     return tmp_path
 
 
-def part_of(node: Path, name: str, seed: int) -> Part:
+def file_of(node: Path, name: str, seed: int) -> ItemFile:
     path = write_shard(node / "store" / name, 5, seed)
-    return Part(f"hdfs:///shards/{name}", Shard(path).checksum)
+    return ItemFile(f"hdfs:///shards/{name}", f"{Shard(path).checksum:016x}")
 
 
 def test_fetched_once(node):
-    part = part_of(node, "a.itsh", 1)
+    file = file_of(node, "a.itsh", 1)
     for _ in range(3):
-        assert open_part(part).checksum == part.checksum
+        assert open_item_source(file).checksum == file.checksum
     assert (node / "calls").read_text().count("-copyToLocal hdfs:///shards/a.itsh") == 1
-    assert sorted(path.name for path in (node / "cache").iterdir()) == [f"{part.checksum:016x}.itsh"]
+    assert sorted(path.name for path in (node / "cache").iterdir()) == [f"{file.checksum}.itsh"]
     assert stat.S_IMODE((node / "cache").stat().st_mode) == 0o700
 
 
 def test_plain_paths_are_read_where_they_are(node):
     path = write_shard(node / "here.itsh", 5, 1)
-    assert len(open_part(Part(path, Shard(path).checksum))) == 5
+    assert len(open_item_source(ItemFile(path, f"{Shard(path).checksum:016x}"))) == 5
     assert not (node / "cache").exists()
 
 
 def test_failures_leave_nothing(node):
     with pytest.raises(InputError, match=r"hdfs:///missing\.itsh: cannot fetch the shard: copyToLocal: no such file"):
-        open_part(Part("hdfs:///missing.itsh", 1))
+        open_item_source(ItemFile("hdfs:///missing.itsh", "1"))
     assert list(cache_folder().iterdir()) == []
 
 
 def test_the_least_recently_used_go(node, monkeypatch):
-    parts = [part_of(node, f"{name}.itsh", seed) for seed, name in enumerate("abc")]
+    files = [file_of(node, f"{name}.itsh", seed) for seed, name in enumerate("abc")]
     size = max(path.stat().st_size for path in (node / "store").iterdir())
     monkeypatch.setenv("ITERSEL_NODE_CACHE_GB", str(2.5 * size / 1e9))
-    for number, part in enumerate(parts[:2]):
-        open_part(part)
-        os.utime(node / "cache" / f"{part.checksum:016x}.itsh", (number, number))
-    open_part(parts[2])
+    for number, file in enumerate(files[:2]):
+        open_item_source(file)
+        os.utime(node / "cache" / f"{file.checksum}.itsh", (number, number))
+    open_item_source(files[2])
     left = {path.name for path in (node / "cache").iterdir()}
-    assert left == {f"{part.checksum:016x}.itsh" for part in parts[1:]}
+    assert left == {f"{file.checksum}.itsh" for file in files[1:]}
 
 
 def test_nothing_to_fetch_with(node, monkeypatch):
-    part = part_of(node, "a.itsh", 1)
+    file = file_of(node, "a.itsh", 1)
     monkeypatch.setenv("PATH", str(node))
     for name in ("HADOOP_HOME", "HADOOP_PREFIX", "HADOOP_INSTALL"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ResourceError, match="no `hadoop` command"):
-        open_part(part)
+        open_item_source(file)
     (node / "home" / "bin").mkdir(parents=True)
     shutil.copy2(node / "bin" / "hadoop", node / "home" / "bin" / "hadoop")
     monkeypatch.setenv("HADOOP_HOME", str(node / "home"))
     monkeypatch.setenv("PATH", f"{node}:/usr/bin:/bin")
-    assert open_part(part).checksum == part.checksum
+    assert open_item_source(file).checksum == file.checksum
 
 
 def test_a_damaged_copy_is_fetched_again(node):
-    part = part_of(node, "a.itsh", 1)
+    file = file_of(node, "a.itsh", 1)
     stored = node / "store" / "a.itsh"
     whole = stored.read_bytes()
     stored.write_bytes(whole[: len(whole) // 2] + b"?" + whole[len(whole) // 2 + 1 :])
     with pytest.raises(InputError, match=r"^hdfs:///shards/a\.itsh: the shard's content was altered"):
-        open_part(part)
+        open_item_source(file)
     stored.write_bytes(whole)
-    assert open_part(part).checksum == part.checksum
+    assert open_item_source(file).checksum == file.checksum

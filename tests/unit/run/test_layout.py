@@ -9,14 +9,18 @@ from dataclasses import replace
 import pytest
 
 from engine_cases import GRAMMAR, small_data
+from itersel.algorithms.epoch_job import EpochJob, State
 from itersel.base.errors import ConfigError, InputError
+from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig, run_epoch
 from itersel.learn.learner import LearnConfig
+from itersel.lists.source import open_source
 from itersel.lm.model import LanguageModel, LanguageModels
-from itersel.mapreduce.work_item import MapTask, Part, State, run_map_task
+from itersel.mapreduce.shard_item import Part, domain_of, parts_of, shard_item
+from itersel.mapreduce.work_item import ItemFile
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector, feature_ids
-from itersel.run.config import RunConfig, TrainConfig, by_numbers, fold_model_paths
+from itersel.run.config import TrainConfig, by_numbers, fold_model_paths
 from itersel.run.driver import train
 from itersel.run.layout import TrainLayout
 from itersel.shards.shard import Shard, ShardWriter
@@ -29,39 +33,48 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def files(data):
-    return [Shard(path) for path in data.shards]
+    return [open_source(path) for path in data.shards]
 
 
-def places(tasks):
-    return [(part.path, sentence) for task in tasks for part in task.parts for sentence in part.sentences]
+def places(items):
+    return [(part.file.path, sentence) for item in items for part in parts_of(item) for sentence in part.sentences]
+
+
+def part(source, sentences=None):
+    return Part(ItemFile(source.path, source.checksum), sentences)
+
+
+def learn(item, start, state, config, *, epoch, carry):
+    """One shard's epoch, as the mapper does it."""
+    return EpochJob(epoch=config, number=epoch, carry=carry).learn(item, start, state, LanguageModels())
 
 
 @pytest.mark.parametrize("layout", [TrainLayout("random"), TrainLayout("reshard", shards=3), TrainLayout("tasks")])
 def test_every_sentence_once(files, layout):
     everything = Counter((shard.path, k) for shard in files for k in range(len(shard)))
     for epoch in range(3):
-        tasks = layout.tasks(files, epoch)
-        assert Counter(places(tasks)) == everything
-        assert [task.number for task in tasks] == list(range(len(tasks)))
-        assert all(task.size == sum(len(part.sentences) for part in task.parts) for task in tasks)
+        items = layout.items(files, epoch)
+        assert Counter(places(items)) == everything
+        assert [item.number for item in items] == list(range(len(items)))
+        assert all(item.size == sum(len(part.sentences) for part in parts_of(item)) for item in items)
 
 
 def test_what_changes_with_epoch_and_seed(files):
     random, reshard = TrainLayout("random", size=9), TrainLayout("reshard", size=9)
-    assert random.tasks(files, 0) == random.tasks(files, 5)
-    assert reshard.tasks(files, 0) != reshard.tasks(files, 1)
-    assert reshard.tasks(files, 1) == TrainLayout("reshard", size=9).tasks(files, 1)
-    assert random.tasks(files, 0) != TrainLayout("random", size=9, seed=2).tasks(files, 0)
-    sizes = [task.size for task in random.tasks(files, 0)]
+    assert random.items(files, 0) == random.items(files, 5)
+    assert reshard.items(files, 0) != reshard.items(files, 1)
+    assert reshard.items(files, 1) == TrainLayout("reshard", size=9).items(files, 1)
+    assert random.items(files, 0) != TrainLayout("random", size=9, seed=2).items(files, 0)
+    sizes = [item.size for item in random.items(files, 0)]
     assert max(sizes) - min(sizes) <= 1 and max(sizes) <= 9 and sum(sizes) == 70
 
 
 def test_tasks_have_one_label_each(files):
-    tasks = TrainLayout("tasks").tasks(files, 0)
-    assert [task.label for task in tasks] == ["task0", "task1", "task2"]
-    for task in tasks:
-        labels = {Shard(part.path).task(k) for part in task.parts for k in part.sentences}
-        assert labels == {task.label}
+    items = TrainLayout("tasks").items(files, 0)
+    assert [domain_of(item) for item in items] == ["task0", "task1", "task2"]
+    for item in items:
+        labels = {Shard(part.file.path).task(k) for part in parts_of(item) for k in part.sentences}
+        assert labels == {domain_of(item)}
 
 
 def test_a_label_is_needed(tmp_path):
@@ -69,7 +82,7 @@ def test_a_label_is_needed(tmp_path):
     writer.add("ein", ["a"], b"[X] ||| ein ||| a ||| p=1\n", id="seven")
     writer.write(tmp_path / "0.itsh")
     with pytest.raises(InputError, match=r"0\.itsh: sentence seven has no task label"):
-        TrainLayout("tasks").tasks([Shard(tmp_path / "0.itsh")], 0)
+        TrainLayout("tasks").items([open_source(tmp_path / "0.itsh")], 0)
 
 
 def test_wrong_layouts():
@@ -89,23 +102,17 @@ def test_wrong_layouts():
 def test_parts_are_learned_from_like_one_compiled_shard(tmp_path, files, schedule):
     """A shard compiled of the same sentences in the same order is the independent way to the same weights."""
     config = EpochConfig(k=20, learn=LearnConfig(eta=0.01, schedule=schedule))
-    parts = (
-        Part(files[1].path, files[1].checksum, (5, 3, 29, 0)),
-        Part(files[3].path, files[3].checksum, (20, 2)),
-        Part(files[0].path, files[0].checksum, None),
-    )
+    parts = [part(files[1], (5, 3, 29, 0)), part(files[3], (20, 2)), part(files[0])]
     writer = ShardWriter(groups=("id", "ng", "shape"))
-    for part in parts:
-        shard = Shard(part.path)
-        for k in range(len(shard)) if part.sentences is None else part.sentences:
+    for one in parts:
+        shard = Shard(one.file.path)
+        for k in range(len(shard)) if one.sentences is None else one.sentences:
             writer.add(shard.source(k), shard.references(k), shard.grammar(k), id=shard.id(k))
     writer.write(tmp_path / "one.itsh")
     start = Vector.of_names({"p": -0.01, "elsewhere": 0.5})
     for epoch in (0, 2):
         expected = run_epoch(Shard(tmp_path / "one.itsh"), start, None, config, number=epoch)
-        found = run_map_task(
-            MapTask(0, parts, 13), start, None, LanguageModels(), config, epoch=epoch, own_weights=False
-        )
+        found = learn(shard_item(0, parts, 13), start, None, config, epoch=epoch, carry=False)
         assert found.row.to_bytes() == expected.weights.to_bytes()
         assert found.names == expected.names
         # Sums of parts are not rounded like one sum.
@@ -117,12 +124,12 @@ def test_parts_are_learned_from_like_one_compiled_shard(tmp_path, files, schedul
 def test_own_weights_go_on_and_are_averaged(files):
     """Two epochs by states equal the two epochs' weights and their mean by hand."""
     config = EpochConfig(k=20, learn=LearnConfig(eta=0.01))
-    task = MapTask(0, (Part(files[0].path, files[0].checksum),), len(files[0]))
-    first = run_epoch(files[0], None, None, config, number=0)
-    second = run_epoch(files[0], first.weights, None, config, number=1)
-    one = run_map_task(task, None, None, LanguageModels(), config, epoch=0, own_weights=True)
+    item = shard_item(0, [part(files[0])], len(files[0]))
+    first = run_epoch(files[0].data, None, None, config, number=0)
+    second = run_epoch(files[0].data, first.weights, None, config, number=1)
+    one = learn(item, None, None, config, epoch=0, carry=True)
     state = State.from_bytes(one.state.to_bytes())
-    two = run_map_task(task, None, state, LanguageModels(), config, epoch=1, own_weights=True)
+    two = learn(item, None, state, config, epoch=1, carry=True)
     assert one.row.to_bytes() == first.weights.to_bytes()
     assert two.state.weights.to_bytes() == second.weights.to_bytes()
     mean = dict.fromkeys(first.weights.ids.tolist(), 0.0)
@@ -158,10 +165,10 @@ def test_sgd_takes_all_files_as_one_shard(tmp_path, data):
 @pytest.mark.parametrize("layout", [TrainLayout(), TrainLayout("reshard", shards=3), TrainLayout("tasks")])
 def test_parts_have_sentences_of_one_fold(files, layout):
     everything = Counter((shard.path, k) for shard in files for k in range(len(shard)))
-    tasks = layout.tasks(files, 1, folds=4)
-    assert Counter(places(tasks)) == everything
-    for part in (part for task in tasks for part in task.parts):
-        assert {int(Shard(part.path).id(k)) % 4 for k in part.sentences} == {part.fold}
+    items = layout.items(files, 1, folds=4)
+    assert Counter(places(items)) == everything
+    for one in (one for item in items for one in parts_of(item)):
+        assert {int(Shard(one.file.path).id(k)) % 4 for k in one.sentences} == {one.fold}
 
 
 def test_each_fold_is_decoded_with_its_model(data, tmp_path):
@@ -187,8 +194,8 @@ def test_each_fold_is_decoded_with_its_model(data, tmp_path):
     assert Vector.read(tmp_path / "other" / "weights.vec").values.tolist() != found.values.tolist()
 
 
-@pytest.mark.parametrize("own_weights", [False, True])
-def test_averages_go_over_all_parts(files, own_weights):
+@pytest.mark.parametrize("carry", [False, True])
+def test_averages_go_over_all_parts(files, carry):
     """Parts are learned from one after the other; their mean is that of one part with all sentences in that order."""
     config = EpochConfig(learn=LearnConfig(eta=0.1, average=True))
     shard, start = files[0], Vector.of_names({"LanguageModel": 0.5, "elsewhere": 2.0})
@@ -196,18 +203,17 @@ def test_averages_go_over_all_parts(files, own_weights):
     rows, states = [], [None, None]
     for epoch in range(2):
         for k, cuts in enumerate(([numbers], [numbers[:3], numbers[3:4], numbers[4:]])):
-            parts = tuple(Part(shard.path, shard.checksum, one) for one in cuts)
-            task = MapTask(0, parts, len(shard))
-            found = run_map_task(task, start, states[k], LanguageModels(), config, epoch=epoch, own_weights=own_weights)
+            item = shard_item(0, [part(shard, one) for one in cuts], len(shard))
+            found = learn(item, start, states[k], config, epoch=epoch, carry=carry)
             states[k] = found.state
             rows.append(dict(zip(found.row.ids.tolist(), found.row.values.tolist(), strict=True)))
         assert rows[-1] == pytest.approx(rows[-2], rel=1e-12)
         assert found.names == [name for name in found.names if feature_ids([name])[0] in rows[-1]]
-    last = run_epoch(shard, start, None, config)
+    last = run_epoch(shard.data, start, None, config)
     assert rows[0] == dict(zip(last.average.ids.tolist(), last.average.values.tolist(), strict=True))
     assert rows[0] != dict(zip(last.weights.ids.tolist(), last.weights.values.tolist(), strict=True))
-    if own_weights:  # the next epoch goes on from the last weights, not from the mean
-        again = run_epoch(shard, last.weights, None, config, number=1)
+    if carry:  # the next epoch goes on from the last weights, not from the mean
+        again = run_epoch(shard.data, last.weights, None, config, number=1)
         both = (rows[0], dict(zip(again.average.ids.tolist(), again.average.values.tolist(), strict=True)))
         mean = {name: sum(one.get(name, 0) for one in both) / 2 for name in both[0].keys() | both[1].keys()}
         assert rows[2] == pytest.approx(mean, rel=1e-12)
@@ -220,15 +226,15 @@ def test_a_weight_whose_mean_is_0_keeps_its_name(tmp_path):
     for reference in "xyy":  # the weight of x is 1 after the first sentence, then 0, then -1
         writers[0].add("a", [reference], rules)
     writers[1].add("b", ["z"], b"[X] ||| b ||| z ||| p=1\n[X] ||| b ||| u ||| p=1\n")
-    tasks = []
+    items = []
     for k, writer in enumerate(writers):
         writer.write(tmp_path / f"{k}.itsh")
-        shard = Shard(tmp_path / f"{k}.itsh")
-        tasks.append(MapTask(0, (Part(shard.path, shard.checksum),), len(shard)))
+        shard = open_source(tmp_path / f"{k}.itsh")
+        items.append(shard_item(0, [part(shard)], len(shard)))
     config = EpochConfig(learn=LearnConfig("perceptron", eta=1, average=True))
-    state, models, lost = None, LanguageModels(), set(feature_ids(["R:X:a:x", "R:X:a:y"]).tolist())
-    for epoch, task in enumerate(tasks):
-        found = run_map_task(task, None, state, models, config, epoch=epoch, own_weights=True)
+    state, lost = None, set(feature_ids(["R:X:a:x", "R:X:a:y"]).tolist())
+    for epoch, item in enumerate(items):
+        found = learn(item, None, state, config, epoch=epoch, carry=True)
         state = State.from_bytes(found.state.to_bytes())
         assert lost <= set(state.weights.ids.tolist())
         assert feature_ids(found.names).tolist() == found.row.ids.tolist()
@@ -294,6 +300,7 @@ def test_models_are_opened_once_and_only_for_work(data, tmp_path, monkeypatch):
         return LanguageModel(path)
 
     monkeypatch.setattr("itersel.lm.model.LanguageModel", open_model)
+    monkeypatch.setattr("itersel.mapreduce.side._CACHE", {})
     config = replace(data, epochs=2, run=RunConfig(jobs=2))
     train(config, tmp_path, warn=lambda text: None)
     assert sorted(opened) == sorted((os.getpid(), path) for path in (data.language_model, *data.fold_models))

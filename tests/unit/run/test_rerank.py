@@ -8,10 +8,11 @@ import random
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 
-import itersel.mapreduce.work_item
+import itersel.algorithms.epoch_job
 from itersel.base.errors import ConfigError, InputError
 from itersel.cli import main
 from itersel.decode.shard_decoder import ShardDecoder
+from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig, run_epoch
 from itersel.learn.learner import LearnConfig
 from itersel.learn.list_epoch import run_list_epoch
@@ -27,7 +28,6 @@ from itersel.metrics.sentence import sentence_values
 from itersel.model.feature_names import NameTable
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
-from itersel.run.config import RunConfig
 from itersel.run.layout import TrainLayout
 from itersel.run.rerank import train_reranker
 from itersel.run.rerank_config import RerankConfig
@@ -228,7 +228,7 @@ def test_same_bytes_in_several_processes_and_after_an_interruption(tmp_path, alg
         return run_list_epoch(*args, **options)
 
     with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
-        patched.setattr(itersel.mapreduce.work_item, "run_list_epoch", dying)
+        patched.setattr(itersel.algorithms.epoch_job, "run_list_epoch", dying)
         train_reranker(RerankConfig(**config), tmp_path / "killed", warn=no_warning)
     assert calls == 7
     train_reranker(RerankConfig(**config), tmp_path / "killed", warn=no_warning)

@@ -17,17 +17,19 @@ import pytest
 import sacrebleu
 
 from engine_cases import GRAMMAR, WORDS
+from itersel.algorithms.epoch_job import EpochJob
 from itersel.base.config import read_yaml
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
 from itersel.cli import main
 from itersel.decode.shard_decoder import ShardDecoder
+from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import Selection
 from itersel.learn.pairs import PairConfig
 from itersel.model.features import Weights
-from itersel.run.config import RunConfig, TrainConfig, flat
+from itersel.run.config import TrainConfig, flat
 from itersel.run.driver import train
 from itersel.run.layout import TrainLayout
 from itersel.run.rerank_config import RerankConfig
@@ -142,37 +144,40 @@ def test_same_bytes_when_shards_finish_in_another_order(tmp_path, data, monkeypa
     from itersel.engines import local
 
     train(config_of(data), tmp_path / "plain", warn=lambda text: None)
-    original, draw, orders = local.missing_tasks, random.Random(1), []
+    draw, orders = random.Random(1), []
 
-    def shuffled(*arguments):
-        items = list(original(*arguments))
+    def shuffled(items):
+        items = list(items)
         draw.shuffle(items)
-        orders.append([item.task.number for item in items])
+        orders.append([item.number for item in items])
         return items
 
-    monkeypatch.setattr(local, "missing_tasks", shuffled)
+    monkeypatch.setattr(local, "largest_first", shuffled)
     train(config_of(data), tmp_path / "shuffled", warn=lambda text: None)
     assert len(set(map(tuple, orders))) > 1
     assert content(tmp_path / "shuffled") == content(tmp_path / "plain")
 
 
 def test_finished_shards_are_not_done_again(tmp_path, data, monkeypatch):
-    from itersel.engines.file_tasks import FileMapTask
+    from itersel.engines import local
 
-    done, original = [], FileMapTask.run
+    done, original = [], local.map_to_file
 
-    def failing(task, *rest):
-        if len(done) == 6:
-            raise InterruptedError
-        done.append(task.output)
-        original(task, *rest)
+    def failing(job, item, *rest):
+        if isinstance(job, EpochJob):
+            if len(done) == 6:
+                raise InterruptedError
+            done.append((job.number, item.number))
+        original(job, item, *rest)
 
-    monkeypatch.setattr(FileMapTask, "run", failing)
+    monkeypatch.setattr(local, "map_to_file", failing)
     with pytest.raises(InterruptedError):
         train(config_of(data), tmp_path / "run", warn=lambda text: None)
-    monkeypatch.setattr(FileMapTask, "run", lambda task, *rest: (done.append(task.output), original(task, *rest)))
+    done_before = len(done)
+    done.append("interrupted")
     train(config_of(data), tmp_path / "run", warn=lambda text: None)
-    assert len(done) == len(set(done)) == 12
+    done.remove("interrupted")
+    assert done_before == 6 and len(done) == len(set(done)) == 12
     lines = [json.loads(line) for line in (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()]
     assert [(line["epoch"], line["shard"]) for line in lines] == [
         (epoch, shard) for epoch in (1, 2, 3) for shard in (0, 1, 2, 3, None)
@@ -340,6 +345,7 @@ def test_the_shipped_configuration_shows_every_key_with_its_default(name, kind):
     root = Path(__file__).resolve().parents[3]
     defaults = dict(flat(asdict(kind())))
     defaults.pop("epoch.decoder.pass_through", None)  # is up to the shards
+    defaults.pop("own", None)  # is called like the algorithm
     assert dict(flat(read_yaml(root / "conf" / f"{name}.yaml"))) == defaults
 
 
