@@ -36,7 +36,9 @@ def algorithm_class(name: str) -> type[Algorithm]:
     """The class of an algorithm; ConfigError that lists the known names if there is none."""
     names = registered()
     if name not in names and ":" not in name:
-        raise ConfigError(f"unknown algorithm '{name}'", hint=f"Choose one of {', '.join(names)}, or name your own as module:name.")
+        raise ConfigError(
+            f"unknown algorithm '{name}'", hint=f"Choose one of {', '.join(names)}, or name your own as module:name."
+        )
     if name not in names:
         _let_modules_here_be_found()
     kind = find(names.get(name, name))
