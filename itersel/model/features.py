@@ -17,6 +17,8 @@ from itersel.base.files import atomic_write, read_utf8
 GROUPS = ("id", "ng", "shape")
 PREFIXES = {"id": ("R:",), "ng": ("RBS:", "RBT:"), "shape": ("Shape_",)}
 """How the names of a group's features begin."""
+TEMPLATE_BITS = {"id": 1, "ng": 2 | 4, "shape": 8}
+"""How a compiled shard stores its groups."""
 BLANKS = frozenset(" \t\r\n")  # what separates words, names and values
 
 

@@ -16,9 +16,7 @@ import numpy.typing as npt
 from itersel import _kernel
 from itersel.base.files import atomic_write
 from itersel.grammar.grammar import Grammar, check_pass_through
-from itersel.model.features import GROUPS, templates
-
-TEMPLATE_BITS = {"id": 1, "ng": 2 | 4, "shape": 8}
+from itersel.model.features import GROUPS, TEMPLATE_BITS, templates
 
 
 class ShardWriter:
