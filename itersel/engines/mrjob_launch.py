@@ -1,6 +1,6 @@
 """Launching map-reduce jobs: the only module of the package that knows mrjob and the folder `jobs/`.
 
-A job's script lies beside the package, in `jobs/`, or where ITERSEL_JOBS says.
+A job's script is in the checkout's folder `jobs/` or its installed copy, or where ITERSEL_JOBS says.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.base.errors import ConfigError, ResourceError, UserError
+from itersel.base.resources import resource
 from itersel.grammar.extraction import ExtractOptions
 from itersel.shards.compiler import ShardOptions
 from itersel.shards.folder import PlannedShard, ShardRecord
@@ -89,7 +90,7 @@ def make_cluster(options: Sequence[str]) -> str:
 
 
 def _job_class(name: str) -> Any:
-    folder = Path(os.environ.get("ITERSEL_JOBS", ROOT / "jobs"))
+    folder = Path(os.environ.get("ITERSEL_JOBS") or resource("jobs"))
     script = folder / f"{name}.py"
     if not script.is_file():
         raise ConfigError(f"there is no job {script}", hint="Set ITERSEL_JOBS to the repository's folder jobs.")

@@ -39,7 +39,7 @@ class ShardWriter:
         self,
         source: str,
         references: Sequence[str],
-        grammar: bytes,
+        grammar: str | bytes,
         *,
         id: str = "",
         task: str = "",
@@ -106,3 +106,7 @@ class Shard:
     def feature_hashes(self) -> npt.NDArray[np.uint64]:
         """64-bit ids (itersel.model.vectors) by the shard's feature number."""
         return self.native.feature_hashes()
+
+    def __repr__(self) -> str:
+        groups = "+".join(["dense", *sorted(self.groups)])
+        return f"<Shard {self.path}: {len(self):,} sentences, {self.rule_count:,} rules, {groups} features>"

@@ -30,13 +30,13 @@ pytestmark = pytest.mark.slow
 
 
 class Cluster:
-    """The cluster of conf/hadoop/cluster.py in a folder of its own."""
+    """The cluster of tools/hadoop/cluster.py in a folder of its own."""
 
     def __init__(self, home: Path):
         self.home = home
 
     def control(self, *words: str) -> subprocess.CompletedProcess:
-        script = ROOT / "conf" / "hadoop" / "cluster.py"
+        script = ROOT / "tools" / "hadoop" / "cluster.py"
         return subprocess.run([sys.executable, script, *words], capture_output=True, text=True)
 
     def pid(self, daemon: str) -> int:

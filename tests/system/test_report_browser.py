@@ -40,7 +40,7 @@ STATES = {
 def browser(tmp_path_factory):
     absent = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     if absent:
-        reason = f"{' and '.join(absent)} not installed: conf/browser/install.sh"
+        reason = f"{' and '.join(absent)} not installed: tools/browser/install.sh"
         pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
