@@ -52,6 +52,7 @@ class ToyJob(Job):
         carried = (state or b"") + bytes([len(words)])
         yield DRIVER, json.dumps([item.name, words if not self.partitions else len(words)]).encode()
         yield DRIVER, carried  # any bytes may be in a record
+        yield DRIVER, Path(side.path(SUFFIX)).read_bytes()
 
     def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
         suffix = Path(side.path(SUFFIX)).read_text()
