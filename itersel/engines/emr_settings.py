@@ -14,10 +14,10 @@ from typing import Any
 
 from itersel.base.config import read_yaml
 from itersel.base.errors import ConfigError
+from itersel.engines.config import RunConfig
 from itersel.engines.mrjob_launch import ROOT
 from itersel.engines.sizing import Slots
 from itersel.engines.wheelhouse import MANIFEST
-from itersel.run.config import RunConfig
 
 CONF = ROOT / "conf" / "mrjob.emr.conf"
 WHEELHOUSE_VARIABLE = "ITERSEL_WHEELHOUSE"

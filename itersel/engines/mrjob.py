@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -26,7 +26,7 @@ from itersel.mapreduce.execution import assemble, reduce_range
 from itersel.mapreduce.job import Job, Record, Tell
 from itersel.mapreduce.shipped_job import write_job
 from itersel.mapreduce.side import Side, SideFile
-from itersel.mapreduce.work_item import WorkItem, largest_first
+from itersel.mapreduce.work_item import ItemFile, WorkItem, largest_first
 
 LOG = ".mrjob.log"
 
@@ -52,7 +52,7 @@ class Shipment:
     def arguments(self, job: str, passing: Mapping[str, str]) -> list[str]:
         """Of the script, with these addresses of the job's description and of its own side files."""
         words = ["--label", self.name, "--job", job]
-        for path in (self.lasting | passing).values():
+        for path in (*self.lasting.values(), *passing.values()):
             words += ["--side", path]
         return words if self.partitions else [*words, "--map-only"]
 
@@ -65,16 +65,17 @@ class MrjobEngine(Engine):
 
     def __init__(self, config: RunConfig, folder: Path):
         super().__init__(config, folder)
-        self.staged: dict[str, str] = {}
+        self.staged: dict[ItemFile, str] = {}
+        """Addresses of files that workers can read."""
 
     @property
     def runner(self) -> str:
         """mrjob's name of the runner."""
         return self.config.runner.removeprefix("mrjob-")
 
-    def stage(self, paths: Iterable[str]) -> None:
-        """Put files where all workers can read them, and note their addresses in `staged`, if they are not there."""
-        self.staged |= {path: os.path.abspath(path) for path in paths}
+    def stage(self, paths: Sequence[str]) -> dict[str, str]:
+        """Put files where all workers can read them; their addresses there. Asked once per run for each content."""
+        return {path: os.path.abspath(path) for path in paths}
 
     def launch(self, shipment: Shipment, share: Callable[[float], None]) -> Iterator[Record]:
         """Run the job and give its records; a failure is a UserError that begins with the failing task's own words.
@@ -108,10 +109,12 @@ class MrjobEngine(Engine):
         yield from made
 
     def _pack(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], folder: Path) -> Shipment:
-        lasting = {name: one.path for name, one in side.items() if one.lasting}
+        lasting = {name: ItemFile(one.path, "") for name, one in side.items() if one.lasting}
         passing = {name: os.path.abspath(one.path) for name, one in side.items() if not one.lasting}
-        needed = [*lasting.values(), *(file.path for item in items for file in item.files)]
-        self.stage(dict.fromkeys(path for path in needed if path not in self.staged))
+        needed = [*lasting.values(), *(file for item in items for file in item.files)]
+        new = [file for file in dict.fromkeys(needed) if file not in self.staged]
+        addresses = self.stage([file.path for file in new])
+        self.staged |= {file: addresses[file.path] for file in new}
         description = folder / "job.json"
         write_job(description, job, len(items), [*lasting, *passing])
         return Shipment(
@@ -120,7 +123,7 @@ class MrjobEngine(Engine):
             folder=folder,
             inputs=tuple(self._write_items(items, folder)),
             job=os.fspath(description),
-            lasting={name: self.staged[path] for name, path in lasting.items()},
+            lasting={name: self.staged[file] for name, file in lasting.items()},
             passing=passing,
         )
 
@@ -132,6 +135,6 @@ class MrjobEngine(Engine):
             path = folder / (f"{number:05d}.item" if len(groups) > 1 else "items.jsonl")
             with open(path, "w", encoding="utf-8") as stream:
                 for item in group:
-                    addressed = item.addressed(lambda file: self.staged[file.path])
+                    addressed = item.addressed(self.staged.__getitem__)
                     stream.write(json.dumps(addressed.to_json(with_state=True)) + "\n")
             yield os.fspath(path)
