@@ -15,9 +15,9 @@ from typing import Any
 from itersel.base.config import read_yaml
 from itersel.base.errors import ConfigError
 from itersel.base.resources import resource_root
+from itersel.engines.config import RunConfig
 from itersel.engines.sizing import Slots
 from itersel.engines.wheelhouse import MANIFEST
-from itersel.run.config import RunConfig
 
 CONF = resource_root() / "conf" / "mrjob.emr.conf"
 WHEELHOUSE_VARIABLE = "ITERSEL_WHEELHOUSE"
