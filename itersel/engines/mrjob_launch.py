@@ -26,7 +26,7 @@ class StepFailedError(Exception):
 
 
 def job_script() -> Path:
-    """The script that runs any job: in the checkout's folder `jobs/`, its installed copy, or where ITERSEL_JOBS says."""
+    """The script that runs any job: in the checkout's `jobs/`, its installed copy, or where ITERSEL_JOBS says."""
     script = Path(os.environ.get(JOBS_VARIABLE) or resource("jobs")) / "map_reduce.py"
     if not script.is_file():
         raise ConfigError(f"there is no job {script}", hint=f"Set {JOBS_VARIABLE} to the repository's folder jobs.")
