@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from itersel.base.figures import Figure
 from itersel.base.workers import ordered_map
 from itersel.decode.decoder import DecoderOptions
 from itersel.decode.shard_decoder import ShardDecoder
@@ -17,6 +18,25 @@ from itersel.shards.shard import Shard
 
 BLOCK = 50
 """Sentences a process translates at a time."""
+FIGURES = (
+    Figure(
+        "devtest_bleu",
+        "devtest BLEU",
+        "devtest_bleu",
+        form="score",
+        about="Corpus BLEU of the devtest translations.",
+        shown=("table", "curve"),
+    ),
+    Figure(
+        "devtest_length_ratio",
+        "length ratio",
+        "devtest_length_ratio",
+        form="ratio",
+        about="Length of the devtest translations divided by that of the references.",
+        shown=("curve",),
+    ),
+)
+"""What people see of devtest, for any algorithm."""
 SHORT, LONG, EMPTY = 0.5, 2.0, 0.1
 """Limits beyond which output is called degenerate: length ratios to the references, share of empty lines."""
 

@@ -21,21 +21,26 @@ import numpy as np
 from itersel.algorithms.plan import plan_of_name
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
+from itersel.base.figures import Declaration
 from itersel.base.files import atomic_write
 from itersel.base.progress import Progress
 from itersel.base.usage import Stopwatch
 from itersel.base.version import __version__, build_id
 from itersel.engines import Engine, EpochOutcome, EpochWork, TranslateWork, open_engine
+from itersel.learn.figures import FIGURES, STATISTICS
 from itersel.lists.source import Source, open_source
 from itersel.lists.table import ListTable
 from itersel.mapreduce.work_item import MapTask
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.run.config import TrainConfig, expand, fold_model_paths, identity
+from itersel.run.devtest import FIGURES as DEVTEST_FIGURES
 from itersel.run.devtest import score
 from itersel.run.directory import RunDirectory
 from itersel.shards.shard import Shard
 
+LABELS = {"sgd": "SGD", "mix_sgd": "MixSGD", "iter_mix_sgd": "IterMixSGD", "iter_sel_sgd": "IterSelSGD"}
+"""What people call the algorithms, in the order of the papers' numbers."""
 START = -1
 """The number of the epoch before the first: its devtest score is that of the start weights."""
 
@@ -73,8 +78,12 @@ class Driver:
                 "the schedule adagrad needs shards that are whole files: what it knows of a feature ends with the file",
                 hint="Use layout.kind: files, or another schedule.",
             )
+        number = list(LABELS).index(config.algorithm) + 1
+        figures = FIGURES + DEVTEST_FIGURES
+        declaration = Declaration(config.algorithm, LABELS[config.algorithm], number, STATISTICS, figures)
         description = {
             "configuration": asdict(config),
+            "declaration": declaration.to_json(),
             "versions": {
                 "itersel": __version__,
                 "build": build_id(),
@@ -123,7 +132,7 @@ class Driver:
         with atomic_write(folder / "norms.vec", compress=False) as stream:
             stream.write(outcome.columns.to_bytes())
         files = [folder / "weights.vec", folder / "weights.txt.gz", folder / "norms.vec"]
-        facts: dict[str, Any] = {"weights": len(vector), "updates": total["updates"]}
+        facts: dict[str, Any] = {"weights": len(vector), "norm": self.selection.norm, "updates": total["updates"]}
         warnings = self.concerns(total)
         if self.devtest:
             scores, more, found = self.score_devtest(engine, epoch, vector, folder / "weights.vec")
