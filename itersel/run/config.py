@@ -21,8 +21,8 @@ from itersel.run.layout import TrainLayout
 RUNNERS = {
     "inline": "local:LocalEngine",
     "local": "local:LocalEngine",
-    "mrjob-inline": "map_reduce:MapReduceEngine",
-    "mrjob-local": "map_reduce:MapReduceEngine",
+    "mrjob-inline": "mrjob:MapReduceEngine",
+    "mrjob-local": "mrjob:MapReduceEngine",
     "hadoop": "hadoop:HadoopEngine",
     "spark": "spark:SparkEngine",
     "emr": "emr:EmrEngine",
