@@ -343,6 +343,12 @@ def test_sorting_by_pointer_and_keys(show):
     assert counts == sorted(counts, reverse=True) and len(counts) == 3
 
 
+def test_the_runs_fit_a_desktop(show):
+    """All columns of the overview are seen without moving the table."""
+    box = "const one = document.querySelector('#overview .scroll'); return one.scrollWidth - one.clientWidth"
+    assert show().execute_script(box) == 0
+
+
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_figures_of_another_algorithm(show, size):
     """What an algorithm declares is drawn without a word about it in the scripts; the smallest gap is the best."""

@@ -31,7 +31,7 @@ function drawTime() {
       segments(
         "Bars",
         [
-          ["seconds", "in all"],
+          ["seconds", "in total"],
           counted && ["sentence", "per sentence"],
           ["share", "share"],
         ].filter(Boolean),
@@ -77,7 +77,7 @@ function drawTime() {
             ]
           : null,
     })),
-    { key: "total", label: "in all", right: true, value: (row) => row.total, render: (row) => show.seconds(row.total) },
+    { key: "total", label: "in total", right: true, value: (row) => row.total, render: (row) => show.seconds(row.total) },
     counted && {
       key: "each",
       label: "per sentence",

@@ -113,7 +113,7 @@ function compareSystems(set) {
       h("b", {}, String(equal)),
       ` of ${pairs.length} translations are the same.`,
       set.total > pairs.length
-        ? ` ${show.count(set.total)} sentences in all; every ${Math.round(set.total / pairs.length)}th or so is here.`
+        ? ` ${show.count(set.total)} sentences in total; every ${Math.round(set.total / pairs.length)}th or so is here.`
         : "",
       found.length === pairs.length ? "" : ` Showing ${found.length}.`,
     );
