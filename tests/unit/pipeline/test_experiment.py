@@ -117,7 +117,7 @@ def test_the_grid_is_multiplied_out(folder):
         ("devtest: devtest", "devtest: nosuch", "no set 'nosuch'"),
         ("tests: [test]", "", "lacks the key 'tests'"),
         ("significance:", "significant:", "unknown key 'significant'"),
-        ("algorithm: sgd", "algorithm: mert", "algorithm is 'mert'"),
+        ("algorithm: sgd", "algorithm: none", "unknown algorithm 'none'"),
         ("tuning: dev", "tuning: train:none", "tuning is 'train:none'"),
         ("tuning: dev", "tune: dev", "unknown key 'tune'"),
         ('"id,shape"', "idd", "unknown feature group 'idd'"),
