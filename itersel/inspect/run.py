@@ -9,10 +9,10 @@ from typing import Any
 
 from itersel.base.errors import InputError
 from itersel.base.files import read_lines
+from itersel.base.json_files import read_json
 from itersel.base.tables import text_table
 from itersel.inspect import weights
 from itersel.inspect.options import ViewOptions
-from itersel.run.directory import read_json
 
 
 def lines(path: Path, options: ViewOptions) -> Iterator[str]:

@@ -16,8 +16,9 @@ from typing import Any
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
+from itersel.base.json_files import read_json
 from itersel.run.config import flat
-from itersel.run.directory import FORMAT, RunDirectory, read_json
+from itersel.run.directory import FORMAT, RunDirectory
 
 
 @dataclass(frozen=True)
