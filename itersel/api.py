@@ -21,6 +21,7 @@ from itersel.base.config import build as from_values
 from itersel.base.config import override, read_yaml
 from itersel.base.errors import ConfigError
 from itersel.base.files import read_lines
+from itersel.base.json_files import read_json
 from itersel.decode.decoder import Decoder, DecoderOptions, Hypothesis
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.grammar.grammar import Grammar
@@ -34,7 +35,6 @@ from itersel.pipeline.stages import StageResult
 from itersel.report import write_report
 from itersel.run.config import TrainConfig, expand
 from itersel.run.devtest import translate_shards
-from itersel.run.directory import read_json
 from itersel.run.driver import train as run_training
 from itersel.run.rerank import train_reranker as run_reranker_training
 from itersel.run.rerank_config import RerankConfig

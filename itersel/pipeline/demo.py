@@ -14,6 +14,7 @@ from itersel.base.config import assign, read_yaml
 from itersel.base.config import build as from_values
 from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
+from itersel.base.json_files import write_json
 from itersel.base.resources import resource_root
 from itersel.base.tables import text_table
 from itersel.decode.decoder import DecoderOptions
@@ -26,7 +27,6 @@ from itersel.pipeline.stages import table
 from itersel.report import write_report
 from itersel.run.config import TrainConfig, expand
 from itersel.run.devtest import translate_shards
-from itersel.run.directory import write_json
 from itersel.run.driver import train
 from itersel.shards.shard import Shard
 

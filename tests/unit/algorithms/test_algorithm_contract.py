@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from toy_median import MedianConfig
 
 from engine_cases import assert_same_run, small_data
 from itersel.algorithms.base import Algorithm
@@ -17,6 +16,7 @@ from itersel.model.vectors import Vector
 from itersel.run import driver
 from itersel.run.driver import train
 from itersel.run.layout import TrainLayout
+from toy_median import MedianConfig
 
 ALGORITHMS = [*BUILT_IN, "toy_median:Median"]
 
