@@ -20,6 +20,7 @@ from itersel.decode.decoder import DecoderOptions
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.lists.table import MAGIC, ListTable
 from itersel.lm.model import LanguageModel
+from itersel.metrics.sentence import sentence_statistics
 from itersel.model.vectors import Vector
 from itersel.shards.shard import Shard
 
@@ -35,6 +36,8 @@ class ListOptions:
     """Only the best derivation of each target string."""
     decoder: DecoderOptions = field(default_factory=DecoderOptions)
     model: LanguageModel | None = None
+    metric: str = "stupid_bleu"
+    """Whose sufficient statistics the hypotheses get; of lists that exist already, those that they have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,8 @@ class KBest:
     scores: npt.NDArray[np.float64]
     """⟨w, features⟩ with the weights that the lists were asked for with."""
     references: list[str]
+    statistics: npt.NDArray[np.float32]
+    """The metric's sufficient statistics, one row per hypothesis; of no columns if there are none."""
 
 
 class Source(ABC, Generic[Data]):
@@ -98,12 +103,16 @@ class ShardSource(Source[Shard]):
         decoder = self._decoder(weights, options)
         for number in numbers:
             found = decoder.kbest(number, options.k, unique=options.unique)
+            references = self.references(number)
             yield KBest(
                 self.id(number),
                 [one.text for one in found],
                 [one.features for one in found],
                 np.array([one.score for one in found]),
-                self.references(number),
+                references,
+                sentence_statistics(
+                    options.metric, [one.text.split(" ") for one in found], [text.split(" ") for text in references]
+                ),
             )
 
     def translate(self, weights: Vector, numbers: Sequence[int], options: ListOptions) -> list[str]:
@@ -133,6 +142,7 @@ class TableSource(Source[ListTable]):
                 [features[k] for k in order],
                 scores[order],
                 self.references(number),
+                self.data.statistics(number)[order],
             )
 
     def translate(self, weights: Vector, numbers: Sequence[int], options: ListOptions) -> list[str]:

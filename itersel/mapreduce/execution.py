@@ -78,11 +78,11 @@ def _in_order(records: Iterable[Record], items: int, place: str) -> list[Record]
             ends[record.item] += 1
         else:
             kept.append(record)
-    for number, times in ends.items():
-        if times != 1:
-            missing = sum(not one for one in ends.values())
-            what = (
-                f"{missing} of {items} work items are missing" if missing else f"work item {number} came {times} times"
-            )
-            raise ResourceError(f"the records for {place} are not complete: {what}, first {number}", hint=HINT)
+    missing = [number for number, times in ends.items() if times == 0]
+    doubled = [number for number, times in ends.items() if times > 1]
+    if missing or doubled:
+        several = f"{len(missing)} of {items} work items are missing, first {missing[0]}" if missing else ""
+        twice = f"work item {doubled[0]} came {ends[doubled[0]]} times" if doubled else ""
+        what = "; ".join(filter(None, (several, twice)))
+        raise ResourceError(f"the records for {place} are not complete: {what}", hint=HINT)
     return sorted(kept, key=lambda record: (record.item, record.sequence))

@@ -1,5 +1,7 @@
 """What every source of hypotheses promises: sentences, lists ranked by the weights, and their first as translation."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,10 @@ def test_lists_are_ranked_by_the_weights(source):
         assert (np.diff(one.scores) <= 1e-9).all()
         assert len(one.texts) == len(set(one.texts)) == len(one.features) > 1
         assert one.references == source.references(number)
+        for text, row in zip(one.texts, one.statistics.tolist(), strict=True):
+            words, reference = text.split(), one.references[0].split()
+            matches = sum((Counter(words) & Counter(reference)).values())
+            assert (row[0], row[1], row[2], row[6]) == (len(words), len(reference), matches, len(words))
 
 
 def test_the_first_of_a_list_is_the_translation(source):
