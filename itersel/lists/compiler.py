@@ -17,7 +17,7 @@ from itersel.base.errors import InputError
 from itersel.base.files import read_lines
 from itersel.base.progress import Progress
 from itersel.base.workers import ordered_map
-from itersel.lists.reader import Entry, Fields, NbestList, read_lists, whole_number, words_of
+from itersel.lists.reader import Entry, FieldsConfig, NbestList, read_lists, whole_number, words_of
 from itersel.lists.table import CompiledList, write_table
 from itersel.metrics.sentence import KERNEL_METRICS, MAX_ORDER, ORDER, sentence_values
 
@@ -26,7 +26,7 @@ ORDERS = ("id", "list")
 
 
 @dataclass(frozen=True)
-class Objective:
+class ObjectiveConfig:
     """What makes a hypothesis good: the objective its line carries, or else a metric against references."""
 
     metric: Annotated[str, OneOf(*KERNEL_METRICS)] = "stupid_bleu"
@@ -60,13 +60,17 @@ class Objective:
         return CompiledList.of(given.id, vectors, values, scores, [*texts, *references])
 
 
+Objective = ObjectiveConfig
+"""The name in itersel 0.1."""
+
+
 def compile_lists(
     lists: Sequence[str],
     references: Sequence[str],
     output: str | os.PathLike[str],
     *,
-    fields: Fields,
-    objective: Objective,
+    fields: FieldsConfig,
+    objective: ObjectiveConfig,
     references_by: str = "id",
     jobs: int = 1,
 ) -> None:
