@@ -21,7 +21,7 @@ MAX_WORDS = 32_000
 
 
 @dataclass(frozen=True)
-class DecoderOptions:
+class DecoderConfig:
     """How to search. `pass_through` says which words may be copied: those without translation, or all (as in cdec)."""
 
     span_limit: Annotated[int, Range(0, 1_000_000_000)] = 15  # words a rule may span, glue exempt; 0 for no limit
@@ -30,6 +30,10 @@ class DecoderOptions:
 
     def __post_init__(self) -> None:
         validate(self)
+
+
+DecoderOptions = DecoderConfig
+"""The name in itersel 0.1."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,11 @@ class Decoder:
     """Decodes with fixed weights, model and options; may be used from several threads at once."""
 
     def __init__(
-        self, weights: Weights, language_model: LanguageModel | None = None, options: DecoderOptions | None = None
+        self, weights: Weights, language_model: LanguageModel | None = None, options: DecoderConfig | None = None
     ):
         self.weights = weights
         self.language_model = language_model
-        self.options = options or DecoderOptions()
+        self.options = options or DecoderConfig()
         self.native = _kernel.Decoder(
             None if language_model is None else language_model.native,
             weights.native,

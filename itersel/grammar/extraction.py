@@ -35,7 +35,7 @@ BATCH = 8  # sentences a worker process takes at a time
 
 
 @dataclass(frozen=True)
-class ExtractOptions:
+class ExtractConfig:
     """What to extract. A grammar is a function of the index, these options, the sentence and its number."""
 
     max_span: Annotated[int, Range(1, 255)] = 15
@@ -68,6 +68,10 @@ class ExtractOptions:
         return (self.folds, number % self.folds) if self.folds else (0, 0)
 
 
+ExtractOptions = ExtractConfig
+"""The name in itersel 0.1."""
+
+
 def build_index(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
@@ -93,11 +97,11 @@ class Extractor:
     def __init__(
         self,
         index: str | os.PathLike[str],
-        options: ExtractOptions | None = None,
+        options: ExtractConfig | None = None,
         *,
         cache_bytes: int = CACHE_BYTES,
     ):
-        self.options = options or ExtractOptions()
+        self.options = options or ExtractConfig()
         self.index = open_index(index)
         wanted = {k: v for k, v in asdict(self.options).items() if k not in ("leave_one_out", "folds")}
         self._extractor = _kernel.GrammarExtractor(self.index, **wanted, cache_bytes=cache_bytes)
@@ -127,7 +131,7 @@ def open_index(index: str | os.PathLike[str]) -> _kernel.BitextIndex:
 def extract_grammars(
     index: str | os.PathLike[str],
     sentences: Iterable[tuple[int, str]],
-    options: ExtractOptions | None = None,
+    options: ExtractConfig | None = None,
     *,
     jobs: int = 1,
     name: str | os.PathLike[str] = "sentence",

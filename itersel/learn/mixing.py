@@ -37,7 +37,7 @@ CHUNK = 2**18
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectionConfig:
     """Which columns survive. All conditions must hold; without any, every column does."""
 
     norm: Annotated[str, OneOf(*NORMS)] = "l2"
@@ -51,6 +51,10 @@ class Selection:
 
     def __post_init__(self) -> None:
         validate(self)
+
+
+Selection = SelectionConfig
+"""The name in itersel 0.1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +122,7 @@ def norms(columns: Columns, norm: str = "l2") -> Values:
 
 def reduce_range(
     vectors: Sequence[Vector],
-    selection: Selection,
+    selection: SelectionConfig,
     *,
     low: int = 0,
     high: int = ID_SPACE,
@@ -147,7 +151,7 @@ def reduce_range(
     return everything.where(np.argsort(everything.ids))
 
 
-def merge(parts: Iterable[Columns], selection: Selection, *, names: Names | None = None) -> Columns:
+def merge(parts: Iterable[Columns], selection: SelectionConfig, *, names: Names | None = None) -> Columns:
     """The final columns from the reducers', in any order. `names` is needed if K cuts through equal norms."""
     everything = _concatenate(list(parts))
     order = np.argsort(everything.ids, kind="stable")
@@ -158,9 +162,9 @@ def merge(parts: Iterable[Columns], selection: Selection, *, names: Names | None
     return everything if selection.top is None else _best(everything, selection.top, names, ties=False)
 
 
-def mix(vectors: Sequence[Vector], selection: Selection | None = None, *, names: Names | None = None) -> Columns:
+def mix(vectors: Sequence[Vector], selection: SelectionConfig | None = None, *, names: Names | None = None) -> Columns:
     """Select and average in one process: `merge` of a single `reduce_range`."""
-    selection = selection or Selection()
+    selection = selection or SelectionConfig()
     return merge([reduce_range(vectors, selection)], selection, names=names)
 
 
@@ -192,12 +196,14 @@ def iter_mix_sgd(shards: Sequence[Vector]) -> Vector:
     return average(shards)
 
 
-def iter_sel_sgd(shards: Sequence[Vector], selection: Selection, *, names: Names | None = None) -> Vector:
+def iter_sel_sgd(shards: Sequence[Vector], selection: SelectionConfig, *, names: Names | None = None) -> Vector:
     """Algorithm 4, end of an epoch: the means of the selected columns, the start of the next one."""
     return mix(shards, selection, names=names).vector()
 
 
-def _chunks(vectors: Sequence[Vector], selection: Selection, low: int, high: int, chunk: int) -> Iterator[Columns]:
+def _chunks(
+    vectors: Sequence[Vector], selection: SelectionConfig, low: int, high: int, chunk: int
+) -> Iterator[Columns]:
     """Columns that pass threshold and count, chunk by chunk; inside a chunk in no particular order of ids."""
     if not vectors:
         raise InputError("nothing to mix: there are no shards")
@@ -212,7 +218,7 @@ def _chunks(vectors: Sequence[Vector], selection: Selection, low: int, high: int
         yield _columns(ids, values, len(vectors), selection)
 
 
-def _columns(ids: Ids, values: Values, shards: int, selection: Selection) -> Columns:
+def _columns(ids: Ids, values: Values, shards: int, selection: SelectionConfig) -> Columns:
     """Sums by id. The kernel adds the entries of an id one by one in the given (shard) order."""
     found, keys, sums, counts = _kernel.column_sums(ids, values, selection.norm)
     columns = Columns(found, keys, sums / shards)

@@ -19,7 +19,7 @@ from itersel.base.errors import InputError
 from itersel.base.files import read_lines
 from itersel.base.progress import Progress
 from itersel.base.workers import ordered_map
-from itersel.lists.reader import Entry, Fields, NbestList, read_lists, whole_number, words_of
+from itersel.lists.reader import Entry, FieldsConfig, NbestList, read_lists, whole_number, words_of
 from itersel.lists.table import CompiledList, write_table
 from itersel.metrics.sentence import CORPUS_METRICS, KERNEL_METRICS, MAX_ORDER, ORDER, metric_of
 
@@ -28,7 +28,7 @@ ORDERS = ("id", "list")
 
 
 @dataclass(frozen=True)
-class Objective:
+class ObjectiveConfig:
     """What makes a hypothesis good: the objective its line carries, or else a metric against references.
 
     With references, every hypothesis gets the metric's sufficient statistics, too."""
@@ -66,13 +66,17 @@ class Objective:
         return CompiledList.of(given.id, vectors, values, scores, [*texts, *references], statistics)
 
 
+Objective = ObjectiveConfig
+"""The name in itersel 0.1."""
+
+
 def compile_lists(
     lists: Sequence[str],
     references: Sequence[str],
     output: str | os.PathLike[str],
     *,
-    fields: Fields,
-    objective: Objective,
+    fields: FieldsConfig,
+    objective: ObjectiveConfig,
     references_by: str = "id",
     jobs: int = 1,
 ) -> None:

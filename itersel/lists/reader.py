@@ -32,7 +32,7 @@ WORDS = re.compile(r"[^ \t\r\n]+")
 
 
 @dataclass(frozen=True)
-class Fields:
+class FieldsConfig:
     """Where a line has what. Fields of `|||` lines are numbers, from 1; those of JSON are keys."""
 
     form: Annotated[str, OneOf(*FORMS)] = "auto"
@@ -47,6 +47,10 @@ class Fields:
 
     def __post_init__(self) -> None:
         validate(self)
+
+
+Fields = FieldsConfig
+"""The name in itersel 0.1."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +96,13 @@ class Form(Protocol):
 
 
 def read_lists(
-    paths: Sequence[str | os.PathLike[str]], fields: Fields | None = None, *, ordered: bool = True
+    paths: Sequence[str | os.PathLike[str]], fields: FieldsConfig | None = None, *, ordered: bool = True
 ) -> Iterator[NbestList]:
     """The lists of one or several files, plain or gzip, `-` for standard input; ids go on from file to file.
 
     With `ordered`, ids that are whole numbers must ascend.
     """
-    fields, order = fields or Fields(), _Order(ordered)
+    fields, order = fields or FieldsConfig(), _Order(ordered)
     for given in paths:
         path, form, found, lines, first = os.fspath(given), None, "", list[str](), 1
         for number, line in enumerate(read_lines(path), 1):
@@ -150,7 +154,7 @@ class _Order:
             self.last = number
 
 
-def _form(line: str, fields: Fields) -> Form:
+def _form(line: str, fields: FieldsConfig) -> Form:
     is_json = line.lstrip().startswith("{") if fields.form == "auto" else fields.form == "json"
     return JsonForm(fields) if is_json else MosesForm(fields)
 
@@ -158,7 +162,7 @@ def _form(line: str, fields: Fields) -> Form:
 class MosesForm:
     """Fields between `|||`."""
 
-    def __init__(self, fields: Fields):
+    def __init__(self, fields: FieldsConfig):
         self.features = tuple(_place(field) for field in fields.features) or (2,)
         self.score = 3 if fields.score is None else _place(fields.score)
         self.objective = None if fields.objective is None else _place(fields.objective)
@@ -203,7 +207,7 @@ class MosesForm:
 class JsonForm:
     """One JSON object a line."""
 
-    def __init__(self, fields: Fields):
+    def __init__(self, fields: FieldsConfig):
         self.features = fields.features or ("features",)
         self.score, self.objective = fields.score or "score", fields.objective
         self.score_needed = fields.score is not None

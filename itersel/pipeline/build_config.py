@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from itersel.align.links import SYMMETRIZATIONS
 from itersel.base.config import Formerly, Matches, OneOf, Range, Rule, Settings, load, validate
 from itersel.base.errors import ConfigError
-from itersel.grammar.extraction import CACHE_BYTES, ExtractOptions
+from itersel.grammar.extraction import CACHE_BYTES, ExtractConfig
 from itersel.grammar.grammar import PASS_THROUGH
 from itersel.lm.estimate import ORDERS
 from itersel.model.features import GROUPS, parse_groups
@@ -142,7 +142,7 @@ class BuildConfig:
     text: TextConfig = TextConfig()
     align: AlignConfig = AlignConfig()
     lm: LmConfig = LmConfig()
-    extract: ExtractOptions = field(default_factory=ExtractOptions)
+    extract: ExtractConfig = field(default_factory=ExtractConfig)
     shards: ShardsConfig = ShardsConfig()
     seed: Annotated[int, Range(-(2**63), 2**63 - 1)] = 1
     jobs: Annotated[int, Range(1, 100_000)] = 1

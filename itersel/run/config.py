@@ -13,10 +13,10 @@ from itersel.algorithms.registry import DEFAULT, algorithm_class, registered
 from itersel.base.config import Internal, PathStr, Range, Settings, load_sections, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import file_checksum
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.engines.config import RunConfig
 from itersel.learn.epoch import EpochConfig
-from itersel.learn.mixing import Selection
+from itersel.learn.mixing import SelectionConfig
 from itersel.lists.source import AnySource
 from itersel.run.layout import LayoutConfig
 from itersel.shards.assignment import OLD_KINDS
@@ -50,7 +50,7 @@ class TrainConfig:
     patience: Annotated[int, Range(1)] | None = None
     """Stop when so many epochs in a row brought no better devtest BLEU; none: do all epochs."""
     epoch: EpochConfig = field(default_factory=EpochConfig)
-    selection: Selection = field(default_factory=lambda: Selection(top=100_000))
+    selection: SelectionConfig = field(default_factory=lambda: SelectionConfig(top=100_000))
     """Which features iter_sel_sgd keeps."""
     run: RunConfig = field(default_factory=RunConfig)
     own: Internal = None
@@ -96,7 +96,7 @@ def load_with_algorithm(kind: type[Config], settings: Settings | Mapping[str, An
     return replace(config, own=made.get(found[0].name))  # type: ignore[type-var]
 
 
-def check_search(options: DecoderOptions, key: str) -> None:
+def check_search(options: DecoderConfig, key: str) -> None:
     """ConfigError for an option that shards do not leave open."""
     if options.pass_through != "unknown":
         raise ConfigError(

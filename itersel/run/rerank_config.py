@@ -11,9 +11,9 @@ from itersel.base.errors import ConfigError
 from itersel.engines.config import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
-from itersel.learn.mixing import Selection
-from itersel.lists.compiler import ORDERS, Objective
-from itersel.lists.reader import Fields
+from itersel.learn.mixing import SelectionConfig
+from itersel.lists.compiler import ORDERS, ObjectiveConfig
+from itersel.lists.reader import FieldsConfig
 from itersel.run.config import TrainConfig
 from itersel.run.layout import LayoutConfig
 
@@ -36,8 +36,8 @@ class RerankConfig:
     devtest: tuple[PathStr, ...] = ()
     """Lists that are reranked after every epoch; the epoch of the best corpus BLEU is chosen."""
     devtest_references: tuple[PathStr, ...] = ()
-    fields: Fields = field(default_factory=Fields)
-    objective: Objective = field(default_factory=Objective)
+    fields: FieldsConfig = field(default_factory=FieldsConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     start: PathStr | None = None
     """Weight file to start from; none: all weights 0."""
     layout: LayoutConfig = field(default_factory=lambda: LayoutConfig("random"))
@@ -48,7 +48,7 @@ class RerankConfig:
     learn: LearnConfig = field(default_factory=LearnConfig)
     shuffle: bool = False
     """Take a shard's lists in another order in each epoch, by `layout.seed`."""
-    selection: Selection = field(default_factory=lambda: Selection(top=100_000))
+    selection: SelectionConfig = field(default_factory=lambda: SelectionConfig(top=100_000))
     """Which features iter_sel_sgd keeps."""
     run: RunConfig = field(default_factory=RunConfig)
     """Where the work is done. Has no influence on the result."""

@@ -20,7 +20,7 @@ from itersel.algorithms.registry import DEFAULT, algorithm_class
 from itersel.base.config import Matches, PathStr, Range, Settings, load, validate
 from itersel.base.errors import ConfigError
 from itersel.base.settings import Given
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.pipeline.build_config import TRAIN, BuildConfig, FeatureGroups, Name
@@ -102,7 +102,7 @@ class ExperimentFile:
     """Keys of the build, their parts joined by dots, with values instead of those in its file."""
     train: Settings = field(default_factory=Settings)
     """Keys of conf/train.yaml, for all cells."""
-    decoder: DecoderOptions | None = None
+    decoder: DecoderConfig | None = None
     significance: SignificanceConfig = SignificanceConfig()
     run: RunConfig = field(default_factory=RunConfig)
     """The engine that trains the cells."""
@@ -169,7 +169,7 @@ class ExperimentConfig:
     tests: tuple[str, ...]
     cells: tuple[Cell, ...]
     significance: SignificanceConfig = SignificanceConfig()
-    decoder: DecoderOptions | None = None
+    decoder: DecoderConfig | None = None
     """How the test sets are translated, by all cells; none: as each cell's training decodes."""
     document: dict[str, Any] = field(default_factory=dict)
     """The file's content, kept with the results."""

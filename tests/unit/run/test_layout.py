@@ -87,12 +87,12 @@ def test_a_label_is_needed(tmp_path):
 
 def test_wrong_layouts():
     for options, message in [
-        ({"kind": "heap"}, "layout.kind is 'heap'"),
+        ({"kind": "heap"}, "kind is 'heap'; choose one of files, random"),
         ({"shards": 3}, "has a shard for each file"),
         ({"kind": "random", "shards": 0}, "shards is 0"),
         ({"kind": "random", "shards": 2, "size": 3}, "exclude"),
         ({"kind": "tasks", "shards": 2}, "follows from the domains"),
-        ({"kind": "random", "seed": -1}, "layout.seed is -1"),
+        ({"kind": "random", "seed": -1}, "seed is -1; give a whole number from 0"),
     ]:
         with pytest.raises(ConfigError, match=message):
             TrainLayout(**options)
