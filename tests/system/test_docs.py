@@ -43,6 +43,8 @@ def test_links_lead_to_files_and_headings(document: Path) -> None:
 @each_document
 def test_files_that_are_named_exist(document: Path) -> None:
     """A name in backticks counts if it has a known ending and begins with a folder of the repository or a room."""
+    if document.name == "CHANGELOG.md":
+        return  # also names files that are gone
     text = without_blocks(document.read_text(encoding="utf-8"))
     named = re.findall(rf"`([\w./-]+/[\w.-]+\.(?:{SUFFIXES}))`", text)
     assert [name for name in named if not exists(name)] == []
