@@ -55,7 +55,7 @@ def test_a_failing_rename_is_rolled_back(tmp_path, monkeypatch, failing):
 
 def test_one_name_twice_and_no_regular_file(tmp_path):
     with (
-        pytest.raises(InputError, match="two different outputs"),
+        pytest.raises(InputError, match="two outputs have this name"),
         atomic_group([tmp_path / "a", tmp_path / "." / "a"]),
     ):
         pass

@@ -84,7 +84,7 @@ def test_one_side_alone_keeps_every_line(tmp_path, monkeypatch, capsys):
         (gzip.compress(b"a\n" * 999, mtime=0)[:-9], "a\n" * 999, [], "error: de: damaged gzip data"),
         ("a\n", "a\n", ["--max-ratio", "0.1"], "length ratio is 0.1"),
         ("a\n", "a\n", ["--joint", "de"], "wrong combination of --source, --target and --joint"),
-        ("a\n", "a\n", ["--kept", "out/de"], "two different outputs"),
+        ("a\n", "a\n", ["--kept", "out/de"], "two outputs have this name"),
         ("a\n", "a\n", ["--kept", "/dev/full"], "not a regular file"),
         ("a\n", "a\n", ["--kept", "de/kept"], "error: de/kept: cannot write"),
         ("a\n", "a\n", ["--source", "none"], "error: none: cannot read"),
