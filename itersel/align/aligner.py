@@ -1,11 +1,11 @@
 """Word alignment of a bitext: eflomal (Östling and Tiedemann 2016) in both directions, then symmetrisation.
 
-In: tokenised bitext, or links that another aligner made. Out: sentence by sentence the words and their
-links. eflomal samples and has no option for a seed: it reads one from /dev/urandom. `eflomal_links` runs a
-private copy of its program in which that name is replaced by that of a file with our seed, on one thread a
-direction, so that the same text, options and program give the same links. The program's floating-point code
-is compiled for the machine it was installed on, so another machine may give other links: later stages
-should depend on the alignment's content, not on the seed.
+In: tokenised bitext, or links that another aligner made. Out: the words and links of each
+sentence pair. eflomal samples and has no option for a seed: it reads one from /dev/urandom. `eflomal_links` runs a
+private copy of the program, in which that name is replaced by the name of a file with our seed. It uses one thread per
+direction, so the same text, options and program give the same links. The program's floating-point code is compiled for
+the machine it is installed on, so another machine may give other links: later stages should depend on the content of
+the alignment, not on the seed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class AlignerConfig:
 
 @dataclass(frozen=True)
 class DirectedLinks:
-    """Pharaoh files of both directions, and how they came about."""
+    """Pharaoh files of both directions, and how they were made."""
 
     forward: Path
     reverse: Path
@@ -84,7 +84,7 @@ class DirectedLinks:
 def eflomal_links(bitext: Bitext, config: AlignerConfig) -> Iterator[DirectedLinks]:
     """Align in both directions at once, one process each. The files live as long as the context.
 
-    Words are compared in lower case. `deterministic` is false where the program could not be given our seed.
+    Words are compared in lower case. `deterministic` is false if the program does not accept our seed.
     """
     program = _find_program()
     with contextlib.ExitStack() as stack:
@@ -161,7 +161,7 @@ def _write_indexed(bitext: Bitext, folder: Path) -> tuple[int, int]:
 
 
 def _seeded_copy(program: Path, copy: Path) -> bool:
-    """Copy the program so that it reads its seed from a file in its working folder; False if it cannot."""
+    """Copy the program so that it reads its seed from a file in its working folder; False if that is impossible."""
     content = program.read_bytes()
     name = b"\0" + ENTROPY_NAME + b"\0"
     if not content.startswith(ELF_MAGIC) or content.count(name) != 1:
@@ -172,7 +172,7 @@ def _seeded_copy(program: Path, copy: Path) -> bool:
 
 
 def _run_both(options: list[str], folder: Path, seed: int, iterations: Sequence[int]) -> None:
-    # Several threads would draw from their shared generator in the order they come: hence one thread.
+    # One thread only: several would draw from their shared generator in any order.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with contextlib.ExitStack() as stack:
         running = []
@@ -218,7 +218,7 @@ def _still_runs(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _check_complete(path: Path, pairs: int) -> None:
-    """eflomal ignores failures of writing; a short file betrays them."""
+    """Check the number of lines: eflomal ignores errors of writing."""
     lines, last = 0, b""
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
@@ -268,9 +268,9 @@ def _with_links(
             if (links is None) != (pair is None):
                 state = "ends" if links is None else "goes on"
                 raise InputError(
-                    f"the alignment {state} after {number - 1} lines, unlike the text",
+                    f"the alignment {state} after {number - 1} lines, but the text does not",
                     where=f"{os.fspath(path)}:{number}",
-                    hint="It needs one line for each sentence pair; an empty one where there are no links.",
+                    hint="It needs one line per sentence pair; an empty line means no links.",
                 )
         if pair is None:
             return

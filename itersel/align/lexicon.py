@@ -1,4 +1,4 @@
-"""Lexical translation probabilities of aligned words, both ways, by maximum likelihood.
+"""Lexical translation probabilities of aligned words in both directions, by maximum likelihood.
 
 In: sentence pairs with their links. Out: a table of p(e|f) and p(f|e), where f is a source and e a target
 word. A word without a link counts as linked to NULL, so each word's probabilities sum to 1; rule extraction

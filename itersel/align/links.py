@@ -1,8 +1,8 @@
 """Word links: lists of (source position, target position) from 0, and how those of two directions combine.
 
-In and out: Pharaoh files, one line a sentence pair, `0-0 1-2 2-1`. Symmetrisation follows Och and Ney
+In and out: Pharaoh files, one line per sentence pair, `0-0 1-2 2-1`. Symmetrisation follows Och and Ney
 (2003) and Koehn, Och and Marcu (2003): grow-diag adds neighbours of the intersection out of the union,
-final-and adds the remaining links between words that both have none.
+final-and adds the remaining links between two words that have no link yet.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def parse_links(line: str, where: str) -> Links:
         raise InputError(
             f"not a link: {wrong!r}",
             where=where,
-            hint="Write links as `i-j`, positions from 0, parted by blanks.",
+            hint="Write links as `i-j`, positions from 0, separated by blanks.",
         )
     return [(int(source), int(target)) for source, target in _LINK.findall(line)]
 
@@ -42,7 +42,7 @@ def format_links(links: Iterable[Link]) -> str:
 
 
 def check_links(links: Iterable[Link], source_length: int, target_length: int, where: str) -> None:
-    """Complain of a link that points beyond its sentence."""
+    """Raise InputError for a link that points beyond its sentence."""
     for source, target in links:
         if source >= source_length or target >= target_length:
             side, length = ("source", source_length) if source >= source_length else ("target", target_length)
@@ -79,7 +79,7 @@ def grow_diag(forward: Links, reverse: Links) -> Links:
 
 
 def grow_diag_final_and(forward: Links, reverse: Links) -> Links:
-    """`grow_diag`, then each direction's links (forward first) between words that both have none yet."""
+    """`grow_diag`, then the links of each direction (forward first) between two words that have no link yet."""
     links = _grow(set(forward), set(reverse))
     sources, targets = {source for source, _ in links}, {target for _, target in links}
     for direction in (forward, reverse):

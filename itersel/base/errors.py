@@ -6,7 +6,7 @@ import os
 
 
 class UserError(Exception):
-    """Something the user can mend. `where` is a path or `path:line`; `hint` says what to do."""
+    """Something the user can fix. `where` is a path or `path:line`; `hint` says what to do."""
 
     exit_code = 2
 
@@ -28,6 +28,6 @@ class ConfigError(UserError):
 
 
 class ResourceError(UserError):
-    """The input is good, but the machine was not: memory ran out, or a process was killed."""
+    """The input is good, but the machine failed: memory ran out, or a process was killed."""
 
     exit_code = 1

@@ -1,7 +1,7 @@
-"""What a command tells on standard error: plain lines for people, or JSON lines for programs (`--log-json`).
+"""What a command writes to standard error: plain lines for people, or JSON lines for programs (`--log-json`).
 
-Every JSON line is an object with `time` (UTC), `event` and `verb`; docs/command-line.md lists the events. Whatever
-warns, notes or shows progress calls this module, so a program that reads the lines misses nothing.
+Every JSON line is an object with `time` (UTC), `event` and `verb`; docs/command-line.md lists the events. All warnings,
+notes and progress go through this module, so a program that reads the lines misses nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EVENTS = ("start", "progress", "note", "warning", "error", "end")
 
 @dataclass(frozen=True)
 class Mode:
-    """Who reads, and which verb is speaking; none: the library is used without the command line."""
+    """Who reads, and which verb runs; no verb: the library is used without the command line."""
 
     json: bool = False
     verb: str | None = None
@@ -61,7 +61,7 @@ def note(message: str) -> None:
 
 
 def warn(message: str) -> None:
-    """Something that may be wrong, though the work goes on."""
+    """Something that may be wrong; the work continues."""
     if _mode.json:
         emit("warning", message=message)
     else:

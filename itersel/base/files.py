@@ -1,7 +1,7 @@
-"""Files as every room reads and writes them: plain or gzip text by content, atomic replacement on writing.
+"""Reading and writing files: plain or gzip text, recognised by content; atomic replacement on writing.
 
-Lines are UTF-8 and end with a line feed only (U+2028 and its kin stay inside a line). An output appears under its final
-name only when it is complete; gzip output carries no time stamp, so equal content means equal bytes.
+Lines are UTF-8 and end with a line feed only (U+2028 and similar characters stay inside a line). An output appears
+under its final name only when it is complete; gzip output carries no time stamp, so equal content means equal bytes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_head(path: str | os.PathLike[str], size: int) -> bytes:
-    """At most so many bytes of the decompressed content, to recognise it by."""
+    """The first bytes of the decompressed content, up to a limit, to recognise a file by."""
     with open_bytes(path) as stream, gzip_errors(path):
         return stream.read(size)
 
@@ -110,7 +110,7 @@ def parallel_lines(path: str | os.PathLike[str], count: int, other: str | os.Pat
 
 @contextlib.contextmanager
 def gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn what reading a stream of open_bytes may raise into InputError."""
+    """Turn errors of reading a stream of open_bytes into InputError."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
@@ -121,7 +121,7 @@ def gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str], *, compress: bool | None = None) -> Iterator[IO[bytes]]:
-    """Write bytes to a temporary neighbour; on success it is synced and renamed to `path`, on failure removed.
+    """Write bytes to a temporary file beside `path`; on success it is synced and renamed, on failure removed.
 
     `compress` defaults to whether the name ends in `.gz`.
     """

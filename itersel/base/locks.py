@@ -16,32 +16,32 @@ LOCK_FILE = ".lock"
 
 @contextlib.contextmanager
 def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Make the folder, and hold it against other processes that ask for the same; waits until they are done.
+    """Make the folder and lock it; waits until other processes release it.
 
-    A process that was killed may have left workers that are still at their last piece: they hold the folder, too.
+    Workers of a killed process may still finish their last item: they hold the lock, too.
     """
     with _opened(folder, lambda: os.open(folder, os.O_RDONLY | os.O_CLOEXEC)) as descriptor:
         with contextlib.suppress(OSError):  # some network file systems have no locks
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                events.note(f"{os.fspath(folder)}: another process is at work here; waiting for it")
+                events.note(f"{os.fspath(folder)}: another process is working here; waiting for it")
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
 
 
 @contextlib.contextmanager
 def alone(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Make the folder, and hold it; ConfigError at once if another process does.
+    """Make the folder and lock it; ConfigError at once if another process holds the lock.
 
-    The lock goes with the process, and does not pass on to forked ones.
+    The lock ends with the process. Forked processes do not hold it.
     """
     file = Path(folder) / LOCK_FILE
     with _opened(folder, lambda: os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)) as descriptor:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise ConfigError("another run is at work in this directory", where=folder) from None
+            raise ConfigError("another run is working in this directory", where=folder) from None
         yield
 
 

@@ -1,7 +1,7 @@
 """Several output files that belong together: all of them appear under their final names, or none does.
 
 Each file is first completed and synced under a hidden name beside its final one; only when all are complete
-are they renamed. A failure at any point (a full disk, bad input met half-way) leaves the earlier state.
+are they renamed. A failure at any point (a full disk, bad input) restores the earlier state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itersel.base.files import atomic_write
 
 @contextlib.contextmanager
 def atomic_group(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[IO[bytes]]]:
-    """Write to several files at once, one stream for each path; a name that ends in `.gz` is compressed."""
+    """Write to several files at once, one stream per path; a file is compressed if its name ends in `.gz`."""
     finals = [Path(path) for path in paths]
     _check_names(finals)
     staged = [final.with_name(f".{final.name}.{os.getpid()}.staged") for final in finals]
@@ -63,14 +63,14 @@ def _check_names(finals: Sequence[Path]) -> None:
     for final in finals:
         place = Path(os.path.realpath(final))
         if place in seen:
-            raise InputError("named for two different outputs", where=final, hint="Give each output its own name.")
+            raise InputError("two outputs have this name", where=final, hint="Give each output its own name.")
         if place.exists() and not place.is_file():
             raise InputError("cannot write: not a regular file", where=final, hint="Name a file that may be replaced.")
         seen.add(place)
 
 
 def _rename(staged: Sequence[Path], finals: Sequence[Path]) -> None:
-    """Move all files into place; where one cannot move, put the earlier files of the group back."""
+    """Move all files into place; if one cannot be moved, restore the earlier files of the group."""
     undo: list[tuple[Path, Path | None]] = []
     with contextlib.ExitStack() as cleanup:
         for hidden, final in zip(staged, finals, strict=True):

@@ -12,7 +12,7 @@ from itersel.base.tables import markdown_table, text_table
 
 @dataclass(frozen=True)
 class Marks:
-    """At one test score: algorithms it differs from, whether it is its algorithm's best, or below that."""
+    """Marks of a test score: algorithms it differs from, whether it is its algorithm's best, or worse than that."""
 
     raised: tuple[int, ...] = ()
     best: bool = False
@@ -30,7 +30,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Entry:
-    """One place of the table; `note` comes after the text and means less."""
+    """One place of the table; `note` follows the text and is less important."""
 
     text: str
     value: float | str | None
@@ -39,7 +39,7 @@ class Entry:
     marks: Marks = Marks()
 
     def plain(self) -> str:
-        """With `*` for bold and `^` before what is raised."""
+        """With `*` for bold and `^` before raised text."""
         raised = "".join(map(str, self.marks.raised))
         shown = ("*" if self.marks.best else "") + self.text + ("†" if self.marks.dagger else "")
         return shown + (f"^{raised}" if raised else "") + (f" {self.note}" if self.note else "")

@@ -1,4 +1,4 @@
-"""Progress of long work: a line that redraws itself on a terminal, sparse plain log lines or events elsewhere."""
+"""Progress of long work: a line that redraws itself on a terminal; a few log lines, or events, elsewhere."""
 
 from __future__ import annotations
 

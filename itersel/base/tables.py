@@ -8,7 +8,7 @@ Row = Sequence[str]
 
 
 def text_table(rows: Sequence[Row], left: Sequence[int] = (0,)) -> str:
-    """The rows, the header first, in columns two blanks apart; columns are flush right but for those in `left`."""
+    """The rows, the header first, in columns two blanks apart; columns are flush right, except for those in `left`."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(

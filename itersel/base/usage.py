@@ -1,7 +1,7 @@
 """What a piece of work took: wall time, memory, processes, and the commit of the code that did it.
 
-Each finished epoch of a training keeps its own (statistics.jsonl, `made`), so that the whole is known even if it was
-done in several goes.
+Each finished epoch of a training stores its own (statistics.jsonl, `made`), so the total is known even if training took
+several runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Usage:
-    """Of one piece of work, or of several as `total` puts them together. None: not recorded."""
+    """For one piece of work, or for several, combined by `total`. None: not recorded."""
 
     wall_seconds: float | None
     peak_megabytes: int | None
@@ -29,7 +29,7 @@ class Usage:
     jobs: int | None
     """Processes that it could use on this machine."""
     commit: str
-    """See itersel.base.version.commit; several, in order and with commas, if it was taken up by other code."""
+    """See itersel.base.version.commit; several, in order and separated by commas, if other code resumed the work."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Usage:
@@ -43,14 +43,14 @@ class Usage:
 
 
 class Stopwatch:
-    """Laps of wall time: what happens between two of them is in the second."""
+    """Laps of wall time. A lap has all time since the lap before."""
 
     def __init__(self) -> None:
-        self._commit = commit() or UNKNOWN  # of the code that is loaded now; the tree may move on
+        self._commit = commit() or UNKNOWN  # of the code that is loaded now; the tree may change later
         self._begun = time.monotonic()
 
     def lap(self, jobs: int) -> Usage:
-        """Since the last lap, or since there is the watch."""
+        """Seconds since the last lap, or since the watch was made."""
         begun, self._begun = self._begun, time.monotonic()
         return Usage(round(self._begun - begun, 3), peak_megabytes(), jobs, self._commit)
 

@@ -1,4 +1,4 @@
-"""The package's version, in one place, and what tells one build of it from another."""
+"""The version of the package, in one place, and what distinguishes its builds."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def build_id() -> str:
     """Hexadecimal digits that stand for the code itself: the package's modules and the kernel's sources.
 
     Equal on two machines if they run the same code, wherever and whenever the kernel was compiled. The version
-    alone does not tell: code under development changes more often than its number.
+    alone is not enough: code under development changes more often than its number.
     """
-    from itersel import _kernel  # here, because the build of the package reads the version before there is a kernel
+    from itersel import _kernel  # imported here: the build of the package reads the version before there is a kernel
 
     made = hashlib.sha256(_kernel.build_id.encode())
     folder = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ def build_id() -> str:
 def commit() -> str | None:
     """The commit of the source tree this runs from, with `+` if files differ from it; None outside of one.
 
-    Looked up once: what a process has loaded stays, whatever becomes of the tree.
+    Looked up once: a process keeps the code it has loaded, even if the tree changes.
     """
     file = Path(__file__).resolve()
     folder = file.parents[1]

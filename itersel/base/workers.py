@@ -1,8 +1,8 @@
-"""Work in forked processes: items go in, results come out in the same order, whatever the number of processes.
+"""Work in forked processes: items in, results out in the same order, for any number of processes.
 
 What the function holds (a language model, a grammar) is loaded once, before the processes are forked, and shared by
-them; items and results are pickled. Only a bounded window of items is under way, and a result is given out as soon as
-its turn has come, even while the next item is still awaited.
+them; items and results are pickled. Only a limited number of items is in progress, and a result is yielded as soon as
+it is next in order, even while the next input item is not yet there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from itersel.base.errors import ConfigError, ResourceError, UserError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-WINDOW = 16  # items under way or waiting for their turn, for each process
+WINDOW = 16  # items per process in progress or waiting for their turn
 TICK = 0.2  # seconds between calls of `tick`, at most
 HELD_BACK = {signal.SIGINT, signal.SIGTERM}
 
@@ -113,11 +113,11 @@ def _fork(function: Callable[[Item], Result], jobs: int, processes: dict[Connect
 
 
 def _serve(function: Callable[[Item], Result], connection: Connection, inherited: list[Connection]) -> None:
-    """A process's life: one item at a time, until the parent closes the connection or is gone."""
+    """What a process does: one item at a time, until the parent closes the connection or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, too, and ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
-    for other in inherited:  # or the end of the parent would not be noticed
+    for other in inherited:  # otherwise the end of the parent goes unnoticed
         other.close()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
@@ -130,7 +130,7 @@ def _attempt(function: Callable[[Item], Result], item: Item) -> tuple[Result | N
         return function(item), None
     except UserError as error:
         return None, error
-    except Exception as error:  # a defect: its traceback must survive the way to the parent
+    except Exception as error:  # a defect: send its traceback to the parent
         return None, RuntimeError("in a worker process:\n" + "".join(traceback.format_exception(error)))
 
 
@@ -150,7 +150,7 @@ def _end(processes: dict[Connection, ForkProcess], feeder: _Feeder[Any] | None) 
     for process in processes.values():
         process.join()
     if feeder is not None:
-        feeder.join(timeout=0.2)  # it may be waiting for input for ever: a daemon, it then goes with the interpreter
+        feeder.join(timeout=0.2)  # it may wait for input forever; as a daemon, it ends with the interpreter
     for connection in processes:
         connection.close()
 

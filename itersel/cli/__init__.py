@@ -42,7 +42,7 @@ USAGE, INTERRUPTED, TERMINATED = 2, 130, 143
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with arguments as an event, if programs read; parsers of verbs are of the same kind."""
+    """Reports wrong arguments as a JSON event with --log-json. The parsers of verbs have the same class."""
 
     def error(self, message: str) -> NoReturn:
         if events.as_json():
@@ -64,10 +64,10 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="itersel",
         description="Distributed discriminative training for hierarchical machine translation.",
-        epilog="`itersel VERB --help` shows options and examples. Exit codes: 0 done, 1 a failure of the program or the"
-        " machine, 2 wrong usage or bad input, 130 interrupted, 143 terminated.",
+        epilog="`itersel VERB --help` shows options and examples. Exit codes: 0 done, 1 the program or the machine"
+        " failed, 2 wrong usage or bad input, 130 interrupted, 143 terminated.",
     )
-    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show versions and how the kernel was built")
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show the versions and how the kernel was built")
     _add_log_option(parser, False)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in VERBS:
@@ -92,13 +92,13 @@ def _add_log_option(parser: argparse.ArgumentParser, default: Any) -> None:
         "--log-json",
         action="store_true",
         default=default,
-        help="progress, warnings and errors as JSON lines on standard error",
+        help="write progress, warnings and errors as JSON lines to standard error",
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
-    events.configure(json="--log-json" in given)  # wrong arguments are told of in the wanted form, too
+    events.configure(json="--log-json" in given)  # also for messages about wrong arguments
     try:
         args = build_parser().parse_args(given)
     except BrokenPipeError:
@@ -136,6 +136,6 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _reader_left() -> int:
-    """The reader of the output went away (`| head`): not a failure."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter would flush into a closed pipe
+    """The reader of the output stopped reading (`| head`): not a failure."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter flushes into a closed pipe
     return 0

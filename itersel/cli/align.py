@@ -1,7 +1,7 @@
-"""Align the words of a tokenised bitext: eflomal both ways, symmetrised; or take links made elsewhere.
+"""Align the words of a tokenised bitext with eflomal in both directions, or use links from another aligner.
 
-Writes Pharaoh lines `0-0 1-2` (source-target, from 0), one for each sentence pair, and on request a table
-of lexical translation probabilities for rule extraction. Names that end in .gz are compressed.
+Writes one line per sentence pair in Pharaoh format, `0-0 1-2` (source-target, from 0). --lexicon also writes a table of
+lexical translation probabilities for rule extraction. An output is compressed if its name ends in .gz.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ EXAMPLE = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     config = AlignerConfig()
     inputs = parser.add_argument_group("input")
-    inputs.add_argument("--source", metavar="FILE", help="source side, tokenised, one sentence a line")
-    inputs.add_argument("--target", metavar="FILE", help="target side, line by line its translation")
+    inputs.add_argument("--source", metavar="FILE", help="source side, tokenised, one sentence per line")
+    inputs.add_argument("--target", metavar="FILE", help="target side; line i translates line i of the source")
     inputs.add_argument("--joint", metavar="FILE", help=f"both sides in one file: `source {SEPARATOR} target`")
-    inputs.add_argument("--forward", metavar="FILE", help="links of source to target instead of aligning")
-    inputs.add_argument("--reverse", metavar="FILE", help="links of target to source, also written source-target")
-    inputs.add_argument("--given", metavar="FILE", help="ready links: checked, sorted and counted")
+    inputs.add_argument("--forward", metavar="FILE", help="links from source to target; eflomal does not run")
+    inputs.add_argument("--reverse", metavar="FILE", help="links from target to source, also written source-target")
+    inputs.add_argument("--given", metavar="FILE", help="final links, to be checked, sorted and counted")
     outputs = parser.add_argument_group("output")
-    outputs.add_argument("--output", metavar="FILE", help="the links")
+    outputs.add_argument("--output", metavar="FILE", help="write the links to this file")
     outputs.add_argument(
-        "--lexicon", metavar="FILE", help="the table `source target p(target|source) p(source|target)`"
+        "--lexicon", metavar="FILE", help="write the table `source target p(target|source) p(source|target)`"
     )
-    outputs.add_argument("--summary", metavar="FILE", help="options, versions, counts and checksum as JSON")
+    outputs.add_argument("--summary", metavar="FILE", help="write options, versions, counts and checksum as JSON")
     options = parser.add_argument_group("options")
     options.add_argument(
         "--method",
@@ -58,35 +58,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="grow-diag-final-and",
         help="symmetrisation (default: %(default)s)",
     )
-    options.add_argument("--seed", type=int, default=config.seed, help="of eflomal's sampling (default: %(default)s)")
+    options.add_argument(
+        "--seed", type=int, default=config.seed, help="seed of eflomal's sampling (default: %(default)s)"
+    )
     options.add_argument(
         "--samplers",
         type=int,
         default=config.samplers,
         metavar="N",
-        help="independent samplers (default: %(default)s)",
+        help="number of independent samplers (default: %(default)s)",
     )
     options.add_argument(
         "--effort",
         type=float,
         default=config.effort,
         metavar="X",
-        help="more or fewer iterations (default: %(default)s)",
+        help="factor for the number of iterations (default: %(default)s)",
     )
     options.add_argument(
         "--null-prior",
         type=float,
         default=config.null_prior,
         metavar="P",
-        help="of no link (default: %(default)s)",
+        help="prior probability of no link (default: %(default)s)",
     )
 
 
 def run(args: argparse.Namespace) -> None:
     if (args.joint is None) == (args.source is None) or (args.source is None) != (args.target is None):
-        raise ConfigError("the input is not clear", hint="Give --source and --target, or --joint alone.")
+        raise ConfigError(
+            "wrong combination of --source, --target and --joint", hint="Give --source and --target, or --joint alone."
+        )
     if (args.forward is None) != (args.reverse is None) or (args.given is not None and args.forward is not None):
-        raise ConfigError("the links are not clear", hint="Give --forward and --reverse, or --given, or none of them.")
+        raise ConfigError(
+            "wrong combination of --forward, --reverse and --given",
+            hint="Give --forward and --reverse, or --given, or none of them.",
+        )
     if args.output is None and args.lexicon is None and args.given is None:
         raise ConfigError("there is nothing to write", hint="Give --output, --lexicon or both.")
     if "-" in (args.source, args.target, args.joint, args.forward, args.reverse):
@@ -127,7 +134,7 @@ def run(args: argparse.Namespace) -> None:
 def _pairs(
     args: argparse.Namespace, bitext: Bitext, manifest: dict[str, object], stack: contextlib.ExitStack
 ) -> Iterator[AlignedPair]:
-    """The aligned pairs from wherever the arguments say, and in `manifest` how they are made."""
+    """The aligned pairs, made as the arguments say; `manifest` gets a description."""
     if args.given is not None:
         manifest |= {"links_from": "given", "deterministic": True}
         return given_links(bitext, args.given)
@@ -141,7 +148,7 @@ def _pairs(
     if not directed.deterministic:
         events.warn("this eflomal cannot be seeded; a second run will differ slightly")
     if directed.skipped:
-        events.warn(f"{directed.skipped:,} pairs are empty or too long and get no links")
+        events.warn(f"{directed.skipped:,} pairs get no links: they are empty or too long")
     manifest |= {
         "links_from": f"eflomal {eflomal_version()}",
         "deterministic": directed.deterministic,

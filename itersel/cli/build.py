@@ -1,7 +1,7 @@
 """Build everything that training needs from parallel text: clean text, alignment, language model, index and shards.
 
-All options are in one YAML file (conf/multi30k.yaml, conf/sample.yaml). The same command again skips what is current,
-judged by the content of inputs and options, and goes on where it was interrupted.
+All options are in one YAML file; conf/sample.yaml explains them. Run the same command again to resume: it skips every
+stage whose inputs and options have not changed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itersel.pipeline.build import build, language_model_path, shards_path
 from itersel.pipeline.build_config import TRAIN, load_config
 from itersel.pipeline.stages import table
 
-SUMMARY = "go from parallel text to shards by one configuration file"
+SUMMARY = "go from parallel text to shards with one configuration file"
 EXAMPLE = """\
   itersel build conf/sample.yaml
   itersel build conf/sample.yaml --set jobs=4 --set work=work/dense --set shards.features=dense"""

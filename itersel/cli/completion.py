@@ -1,4 +1,4 @@
-"""Print a script that makes a shell complete verbs, options, choices and file names of itersel.
+"""Print a script that lets a shell complete the verbs, options, choices and file names of itersel.
 
 bash: itersel completion bash > ~/.local/share/bash-completion/completions/itersel
 zsh:  itersel completion zsh > ~/.zfunc/_itersel     (a folder of $fpath)

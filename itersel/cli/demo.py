@@ -1,8 +1,8 @@
 """Train and test on the corpus in data/demo: German to English, from text to a report, in a few minutes.
 
 Builds shards, trains SGD on the development set (dense features) and IterSelSGD on the training set (all sparse
-features), translates the test set with untuned and with trained weights, tests the differences, and writes a page about
-it all. The same command again takes up an interrupted demo; its figures are the same each time, for any number of jobs.
+features), translates the test set with untuned and with trained weights, tests the differences, and writes a report.
+Run the same command again to resume. The figures are the same each time, for any number of jobs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    parser.add_argument("--output", default="work/demo", metavar="DIR", help="everything goes here (%(default)s)")
-    parser.add_argument("--jobs", type=int, default=cores, metavar="N", help="processes (default: one a core)")
+    parser.add_argument(
+        "--output", default="work/demo", metavar="DIR", help="folder for all output (default: %(default)s)"
+    )
+    parser.add_argument("--jobs", type=int, default=cores, metavar="N", help="processes (default: one per core)")
     parser.add_argument("--sources", metavar="DIR", help="has conf/ and data/ (default: this folder or the package's)")
 
 
@@ -33,5 +35,5 @@ def run(args: argparse.Namespace) -> None:
     outcome = run_demo(demo_sources(args.sources), Path(args.output), args.jobs)
     evaluation = outcome.evaluation
     print(outcome_table(outcome))
-    print(f"\n{evaluation.sentences} test sentences; gain in {evaluation.labels[METRICS[0]]} over the line above, p by")
-    print(f"approximate randomisation ({evaluation.trials:,} shuffles). Everything about it: {outcome.report}")
+    print(f"\n{evaluation.sentences} test sentences. Gain in {evaluation.labels[METRICS[0]]} over the line above; p by")
+    print(f"approximate randomisation ({evaluation.trials:,} shuffles). The report: {outcome.report}")

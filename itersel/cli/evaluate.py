@@ -1,8 +1,8 @@
 """Score outputs against references (BLEU, chrF, TER by sacrebleu) and test the differences between systems.
 
 A system is FILE, NAME=FILE, or NAME=FILE,FILE for several optimizer runs, whose scores are averaged (Clark et al.
-2011). All differences, or those to --baseline, are tested by approximate randomisation and by paired bootstrap. Text
-is taken as tokenised. With --kbest, the best and the worst that could have been chosen from a k-best list.
+2011). Approximate randomisation and paired bootstrap test the differences between all systems, or those to --baseline.
+Input must already be tokenised. --kbest scores the best and the worst choice from each k-best list.
 """
 
 from __future__ import annotations
@@ -28,28 +28,43 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options = EvaluationOptions()
-    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="FILE, NAME=FILE, or NAME=FILE,FILE for runs")
     parser.add_argument(
-        "-r", "--reference", action="append", default=[], metavar="FILE", help="references; again for several"
+        "systems", nargs="*", metavar="SYSTEM", help="FILE, NAME=FILE, or NAME=FILE,FILE for several runs"
     )
-    parser.add_argument("--kbest", metavar="FILE", help="k-best lists, of which to find the oracle")
+    parser.add_argument(
+        "-r",
+        "--reference",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="references; repeat the option for several",
+    )
+    parser.add_argument("--kbest", metavar="FILE", help="k-best lists to score the oracles of")
     scores = parser.add_argument_group("scores")
     scores.add_argument(
-        "--metrics", default=",".join(METRICS), metavar="NAMES", help="joined by commas (default: %(default)s)"
+        "--metrics", default=",".join(METRICS), metavar="NAMES", help="separated by commas (default: %(default)s)"
     )
     scores.add_argument(
         "--tokenize", choices=TOKENIZERS, default="none", help="BLEU's tokeniser (default: %(default)s)"
     )
-    scores.add_argument("--case", choices=CASES, default="mixed", help="lower: case does not count")
+    scores.add_argument("--case", choices=CASES, default="mixed", help="lower: ignore case (default: %(default)s)")
     tests = parser.add_argument_group("tests")
     tests.add_argument("--baseline", metavar="NAME", help="compare with this system only (default: all pairs)")
     tests.add_argument(
-        "--trials", type=int, default=options.trials, metavar="N", help="shuffles and samples (default: %(default)s)"
+        "--trials",
+        type=int,
+        default=options.trials,
+        metavar="N",
+        help="number of shuffles and samples (default: %(default)s)",
     )
-    tests.add_argument("--seed", type=int, default=options.seed, metavar="N", help="(default: %(default)s)")
-    tests.add_argument("--exact", action="store_true", help="all arrangements instead of shuffles; for few sentences")
-    tests.add_argument("--no-tests", action="store_true", help="scores and intervals only")
-    tests.add_argument("--jobs", type=int, default=options.jobs, metavar="N", help="processes, no influence on results")
+    tests.add_argument("--seed", type=int, default=options.seed, metavar="N", help="seed (default: %(default)s)")
+    tests.add_argument(
+        "--exact", action="store_true", help="try all arrangements instead of shuffles; for few sentences"
+    )
+    tests.add_argument("--no-tests", action="store_true", help="print scores and intervals only")
+    tests.add_argument(
+        "--jobs", type=int, default=options.jobs, metavar="N", help="processes; the results do not depend on it"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print everything as JSON")
     form.add_argument("--markdown", action="store_true", help="print tables in Markdown")

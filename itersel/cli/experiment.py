@@ -1,8 +1,8 @@
 """Run an experiment: build the data, train every cell of a grid, translate the test sets, print the table.
 
 The configuration (conf/experiments/*.yaml) names a build, the sets, and a grid of algorithms, tuning sets, feature
-groups and settings. The same command again does only what is missing: stages, shards, epochs and cells are skipped by
-content. Table (Markdown), results (JSON: configuration, seeds, commits, what it took, every p) and a report for each
+groups and settings. Run the same command again to resume: it skips stages, shards, epochs and cells that are done.
+Table (Markdown), results (JSON: configuration, seeds, commits, what it took, every p) and a report for each
 test set (HTML) go to the output folder.
 """
 
@@ -36,11 +36,15 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("configuration", metavar="FILE", help="YAML")
-    parser.add_argument("--output", metavar="DIR", help="for table and results (default: benchmarks/results/NAME)")
+    parser.add_argument(
+        "--output", metavar="DIR", help="folder for table and results (default: benchmarks/results/NAME)"
+    )
     parser.add_argument("-r", "--runner", choices=RUNNERS, help="the engine that trains the cells (docs/engines.md)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes; cells run side by side (default: 1)")
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="run only cells with such names, as 'sgd-*'")
-    parser.add_argument("--table", action="store_true", help="run nothing: tabulate the cells that are finished")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes; cells run in parallel (default: 1)")
+    parser.add_argument(
+        "--only", default="*", metavar="PATTERN", help="run only cells whose names match, such as 'sgd-*'"
+    )
+    parser.add_argument("--table", action="store_true", help="run nothing; print the table of finished cells")
     parser.add_argument(
         "--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="override an option of the build"
     )

@@ -1,7 +1,7 @@
 """Extract a Hiero grammar for every sentence from a word-aligned bitext, in the form cdec reads.
 
-Writes grammar.N.gz, N counting from 0, and input.sgm. With --source, --target and --alignment the index is
-built first; without them an existing index is used. The same command again goes on where it was interrupted.
+Writes grammar.N.gz for line N, from 0, and input.sgm. With --source, --target and --alignment, it builds the index
+first; without them, it uses an existing index. Run the same command again to resume.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     bitext = parser.add_argument_group("training bitext (plain or gzip), to build the index")
-    bitext.add_argument("--source", metavar="FILE", help="tokenised source sentences, one a line")
+    bitext.add_argument("--source", metavar="FILE", help="tokenised source sentences, one per line")
     bitext.add_argument("--target", metavar="FILE", help="their translations")
-    bitext.add_argument("--alignment", metavar="FILE", help="word alignment, Pharaoh form: 0-0 1-2 …")
-    parser.add_argument("--index", required=True, metavar="FILE", help="the bitext's index")
-    parser.add_argument("--sentences", metavar="FILE", help="tokenised sentences to extract for")
-    parser.add_argument("--output", metavar="DIR", help="folder of the grammars")
+    bitext.add_argument("--alignment", metavar="FILE", help="word alignment in Pharaoh format: 0-0 1-2 …")
+    parser.add_argument("--index", required=True, metavar="FILE", help="index of the bitext")
+    parser.add_argument("--sentences", metavar="FILE", help="tokenised sentences that need grammars")
+    parser.add_argument("--output", metavar="DIR", help="folder for the grammars")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="worker processes (default 1)")
     add_rule_arguments(parser.add_argument_group("rules"))
 
@@ -37,12 +37,12 @@ def add_rule_arguments(rules: argparse._ArgumentGroup) -> None:
     """The options of ExtractOptions, for every verb that extracts."""
     defaults = ExtractOptions()
     for name, text in (
-        ("max-span", "words a rule may cover"),
-        ("max-symbols", "words and non-terminals of a source side"),
-        ("max-nonterminals", "non-terminals of a rule, at most 2"),
-        ("max-samples", "occurrences to look at per source phrase, 0 for all"),
-        ("max-rules-per-source", "keep the most probable ones of each source side, 0 for all"),
-        ("folds", "give sentence i no rules from training sentences j = i mod N, 0 for none"),
+        ("max-span", "most words that a rule may cover"),
+        ("max-symbols", "most words and non-terminals of a source side"),
+        ("max-nonterminals", "most non-terminals of a rule, up to 2"),
+        ("max-samples", "most occurrences to look at per source phrase, 0 for all"),
+        ("max-rules-per-source", "keep the most probable rules of each source side, 0 for all"),
+        ("folds", "give a sentence no rules from its own fold; sentence i is in fold i mod N, 0 for no folds"),
     ):
         default = getattr(defaults, name.replace("-", "_"))
         help_text = f"{text} (default {default})"
@@ -51,7 +51,7 @@ def add_rule_arguments(rules: argparse._ArgumentGroup) -> None:
     rules.add_argument(
         "--leave-one-out",
         action="store_true",
-        help="the sentences are the training source: give each no rules from its own pair",
+        help="the sentences are the training source: give no sentence rules from its own pair",
     )
 
 

@@ -1,7 +1,7 @@
 """Look inside a grammar, a shard, weights (text or .vec), a language model or a run's directory.
 
-What it is, the content says. Of a shard: one sentence's rules with --sentence, its best translations with --weights,
-and with --derivation the tree behind one of them, with what each rule adds to the score.
+The kind of file is recognised by its content. For a shard, --sentence shows the rules of one sentence, --weights its
+best translations, and --derivation the tree of a translation with what each rule adds to the score.
 """
 
 from __future__ import annotations
@@ -22,17 +22,21 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options = ViewOptions()
-    parser.add_argument("path", metavar="FILE", help="what to look at, or a run's directory")
+    parser.add_argument("path", metavar="FILE", help="a file, or the directory of a run")
     parser.add_argument(
         "--top", type=int, default=options.top, metavar="N", help="length of lists (default: %(default)s)"
     )
     parser.add_argument("--grep", metavar="PATTERN", help="list only what matches this regular expression")
-    shards = parser.add_argument_group("of a shard")
-    shards.add_argument("--sentence", type=int, metavar="N", help="this sentence, counted from 0")
-    shards.add_argument("--weights", metavar="FILE", help="translate it with these (text or .vec)")
+    shards = parser.add_argument_group("for shards")
+    shards.add_argument("--sentence", type=int, metavar="N", help="show this sentence, from 0")
+    shards.add_argument("--weights", metavar="FILE", help="translate the sentence with these weights (text or .vec)")
     shards.add_argument("--lm", metavar="FILE", help="ARPA or KenLM binary file")
-    shards.add_argument("--derivation", action="store_true", help="show the tree, --top features for each rule")
-    shards.add_argument("--rank", type=int, metavar="K", help="of the K-th translation (default: the best)")
+    shards.add_argument(
+        "--derivation", action="store_true", help="show the tree of a translation, with --top features per rule"
+    )
+    shards.add_argument(
+        "--rank", type=int, metavar="K", help="show the tree of the K-th translation (default: the best)"
+    )
     add_limits(shards)
 
 

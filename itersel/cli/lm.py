@@ -1,8 +1,8 @@
 """Estimate an n-gram language model on a text and write it as ARPA.
 
-Interpolated modified Kneser-Ney smoothing with the conventions of KenLM's lmplz. The text has one tokenised
-sentence a line, without sentence marks. The output lists n-grams by last word, then last but one, and so on,
-in the order in which words first occur: the same text and options give the same bytes.
+Uses interpolated modified Kneser-Ney smoothing with the conventions of KenLM's lmplz. The text has one tokenised
+sentence per line, without sentence marks. The output sorts n-grams by last word, then by the word before it, and so on;
+words are in the order of their first occurrence. The same text and options give the same bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--text",
         required=True,
         metavar="FILE",
-        help="one sentence a line, plain or gzip; - is standard input",
+        help="text with one sentence per line, plain or gzip; - is standard input",
     )
     parser.add_argument("--output", required=True, metavar="FILE", help="ARPA file; compressed if it ends in .gz")
     parser.add_argument("--order", type=int, default=3, metavar="N", help="longest n-gram, 2 to 6 (default: 3)")
@@ -40,16 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="COUNT",
-        help="drop n-grams that occur at most this often: one threshold for each order from 1, not"
-        " decreasing, the last one for all remaining orders; 0 0 1 drops what occurs once from trigrams on"
+        help="drop n-grams that occur at most this often: one threshold per order from 1, not decreasing;"
+        " the last one is for all higher orders. 0 0 1 drops trigrams and longer n-grams that occur once"
         " (default: drop nothing)",
     )
     parser.add_argument(
         "--folds",
         type=int,
         metavar="N",
-        help="write N models, each without one fold of the text (line i, from 0, is in fold i mod N, as for extract);"
-        " the output's name has {fold} where the fold's number goes",
+        help="write N models, each without one fold of the text; line i, from 0, is in fold i mod N, as for extract."
+        " Write {fold} in the name of the output for the number of the fold",
     )
     vocabulary = parser.add_mutually_exclusive_group()
     vocabulary.add_argument(
@@ -67,8 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--discount-fallback",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="where the text is too small or repetitive to estimate an order's discounts, take 0.5, 1, 1.5"
-        " and warn, rather than fail (default: yes)",
+        help="if the text is too small or too repetitive to estimate the discounts of an order, use 0.5, 1, 1.5"
+        " and warn instead of failing (default: yes)",
     )
 
 

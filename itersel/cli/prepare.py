@@ -1,9 +1,8 @@
-"""Clean a bitext: Unicode normalisation, optional tokenisation and lower-casing; unusable pairs are dropped.
+"""Clean a bitext: normalise Unicode, tokenise and lower-case on request, and drop unusable pairs.
 
-Text that is tokenised passes untouched but for blanks and Unicode normalisation. Files may be plain or
-gzipped; an output whose name ends in .gz is compressed. All outputs appear together, or none does. A source
-side alone (text for a language model, input to translate, references) is cleaned line by line, and no line is
-dropped.
+Without options, tokenised text stays as it is, except for blanks and Unicode normalisation. Files may be plain or
+gzipped; an output is compressed if its name ends in .gz. All outputs appear together, or none does. With a source side
+alone (text for a language model, input to translate, references), every line is cleaned and no line is dropped.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ EXAMPLE = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     limits = Limits()
     inputs = parser.add_argument_group("input")
-    inputs.add_argument("--source", metavar="FILE", help="source side, one sentence a line")
-    inputs.add_argument("--target", metavar="FILE", help="target side, line by line its translation")
+    inputs.add_argument("--source", metavar="FILE", help="source side, one sentence per line")
+    inputs.add_argument("--target", metavar="FILE", help="target side; line i translates line i of the source")
     inputs.add_argument("--joint", metavar="FILE", help=f"both sides in one file: `source {SEPARATOR} target`")
     outputs = parser.add_argument_group("output")
     outputs.add_argument("--output-source", metavar="FILE", required=True)
     outputs.add_argument("--output-target", metavar="FILE")
-    outputs.add_argument("--kept", metavar="FILE", help="also write the input line numbers of the kept pairs, from 1")
-    outputs.add_argument("--summary", metavar="FILE", help="also write the counts and options as JSON")
+    outputs.add_argument("--kept", metavar="FILE", help="write the input line numbers of the kept pairs, from 1")
+    outputs.add_argument("--summary", metavar="FILE", help="write counts and options as JSON")
     cleaning = parser.add_argument_group("cleaning")
     cleaning.add_argument("--normalize", choices=NORMALIZATIONS, default="nfc", help="Unicode form (default: nfc)")
     cleaning.add_argument("--tokenize-source", metavar="LANGUAGE", help="tokenise the source side, e.g. de")
     cleaning.add_argument("--tokenize-target", metavar="LANGUAGE", help="tokenise the target side, e.g. en")
-    cleaning.add_argument("--punctuation", action="store_true", help="typographic quotes and dashes to ASCII")
+    cleaning.add_argument("--punctuation", action="store_true", help="replace typographic quotes and dashes by ASCII")
     cleaning.add_argument("--escape", action="store_true", help="write & | < > ' \" [ ] as entities, as Moses does")
     cleaning.add_argument("--lowercase", action="store_true")
     filters = parser.add_argument_group("dropping pairs")
@@ -49,14 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=limits.max_length,
         metavar="N",
-        help="tokens a side, 0: any (default: %(default)s)",
+        help="most tokens per side, 0: any (default: %(default)s)",
     )
     filters.add_argument(
         "--max-ratio",
         type=float,
         default=limits.max_ratio,
         metavar="X",
-        help="longer side over shorter side, 0: any (default: %(default)s)",
+        help="largest ratio of the longer to the shorter side, 0: any (default: %(default)s)",
     )
     filters.add_argument(
         "--drop-separator",
@@ -68,7 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     alone = args.target is None and args.joint is None
     if (args.joint is None) == (args.source is None) or (args.joint is not None and args.target is not None):
-        raise ConfigError("the input is not clear", hint="Give --source, or it and --target, or --joint alone.")
+        raise ConfigError(
+            "wrong combination of --source, --target and --joint",
+            hint="Give --source alone, --source and --target, or --joint alone.",
+        )
     if alone != (args.output_target is None) or (alone and args.kept is not None):
         raise ConfigError(
             "the outputs do not fit the input",

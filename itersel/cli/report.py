@@ -1,7 +1,7 @@
 """Write one HTML page about training runs: curves, shards, time, features, translations, configuration.
 
-RUN is a directory of `itersel train`, finished or not; several are compared. The page needs no network and can be
-sent around as it is.
+RUN is a directory of `itersel train`, finished or not. The page compares several runs. It is one file and needs no
+network.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ EXAMPLE = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="+", metavar="RUN", help="directories of itersel train")
     parser.add_argument(
-        "--output", default="report.html", metavar="FILE", help="the page (default: %(default)s; .gz is compressed)"
+        "--output",
+        default="report.html",
+        metavar="FILE",
+        help="the page, compressed if the name ends in .gz (default: %(default)s)",
     )
     parser.add_argument("--title", metavar="TEXT", help="the page's heading")
     parser.add_argument(
@@ -33,10 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=FEATURES,
         metavar="N",
-        help="features shown of each run, by weight and by norm (default: %(default)s)",
+        help="most features shown per run, by weight and by norm (default: %(default)s)",
     )
     limits.add_argument(
-        "--sentences", type=int, default=SENTENCES, metavar="M", help="devtest sentences shown (default: %(default)s)"
+        "--sentences",
+        type=int,
+        default=SENTENCES,
+        metavar="M",
+        help="most devtest sentences shown (default: %(default)s)",
     )
 
 

@@ -1,8 +1,8 @@
-"""Train and apply rerankers of n-best lists, of any system: the algorithms of `itersel train` without a decoder.
+"""Train and apply rerankers of any system's n-best lists, with the algorithms of `itersel train`.
 
-`train` learns feature weights from lists and references, or from a score that each hypothesis carries; `apply` gives
-lists new scores and sorts them, in the form they came in. Lists are `id ||| text ||| features ||| score` lines (Moses,
-cdec) or JSON lines with id, text, features and score; plain or gzip. Both read lists one by one.
+`train` learns feature weights from lists and references, or from a score that each hypothesis has. `apply` gives lists
+new scores, sorts them and writes them in their own format. Lists are `id ||| text ||| features ||| score` lines (Moses,
+cdec) or JSON lines with id, text, features and score, plain or gzip. Both actions read lists one by one.
 """
 
 from __future__ import annotations
@@ -69,51 +69,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_fields(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("fields: numbers from 1 in ||| lines, keys in JSON")
-    group.add_argument("--form", choices=FORMS, help="of the lists (default: by their first character)")
+    group.add_argument("--form", choices=FORMS, help="format of the lists (default: recognised by the first character)")
     group.add_argument(
-        "--features", nargs="+", metavar="FIELD", help="named values, or a bare number (default: 3, or features)"
+        "--features",
+        nargs="+",
+        metavar="FIELD",
+        help="fields with named values or a bare number (default: 3, or features)",
     )
-    group.add_argument("--score", metavar="FIELD", help="the system's score (default: 4, or score)")
+    group.add_argument("--score", metavar="FIELD", help="field with the system's score (default: 4, or score)")
     return group
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("configuration", nargs="?", metavar="FILE", help="YAML, as conf/rerank.yaml")
+    parser.add_argument("configuration", nargs="?", metavar="FILE", help="YAML, such as conf/rerank.yaml")
     parser.add_argument("--output", required=True, metavar="DIR", help="the run's directory")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="any key, such as learn.pairs.kind=pro"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override any key, such as learn.pairs.kind=pro"
     )
     data = parser.add_argument_group("data")
     data.add_argument("--lists", nargs="+", metavar="FILE", help="n-best lists to learn from")
-    data.add_argument("--references", nargs="+", metavar="FILE", help="tokenised as the hypotheses are")
-    data.add_argument("--references-by", choices=ORDERS, help="a list's line: its id, from 0, or its place")
-    data.add_argument("--devtest", nargs="+", metavar="FILE", help="lists that decide which epoch is best")
+    data.add_argument("--references", nargs="+", metavar="FILE", help="references, tokenised like the hypotheses")
+    data.add_argument(
+        "--references-by",
+        choices=ORDERS,
+        help="what names the reference line of a list: its id, from 0, or its position",
+    )
+    data.add_argument("--devtest", nargs="+", metavar="FILE", help="lists that choose the best epoch")
     data.add_argument("--devtest-references", nargs="+", metavar="FILE")
     data.add_argument("--start", metavar="FILE", help="weights to start from")
     fields = _add_fields(parser)
-    fields.add_argument("--objective", metavar="FIELD", help="how good the hypothesis is, instead of references")
-    fields.add_argument("--lower-is-better", action="store_true", default=None, help="of the objective")
+    fields.add_argument(
+        "--objective", metavar="FIELD", help="field that says how good a hypothesis is, instead of references"
+    )
+    fields.add_argument(
+        "--lower-is-better", action="store_true", default=None, help="low values of the objective are good"
+    )
     learning = parser.add_argument_group("learning")
-    learning.add_argument("--metric", choices=KERNEL_METRICS)
+    learning.add_argument("--metric", choices=KERNEL_METRICS, help="sentence metric for references")
     learning.add_argument("--algorithm", metavar="NAME", help=f"{', '.join(registered())}, or module:name")
-    learning.add_argument("--epochs", type=int, metavar="T")
+    learning.add_argument("--epochs", type=int, metavar="T", help="number of epochs")
     learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
     learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")
-    learning.add_argument("--top", type=int, metavar="K", help="features that survive an epoch")
-    learning.add_argument("--layout", choices=("random", "reshard", "sequential"), help="how lists are dealt out")
+    learning.add_argument("--top", type=int, metavar="K", help="number of features that survive an epoch")
+    learning.add_argument(
+        "--layout", choices=("random", "reshard", "sequential"), help="how lists are divided into shards"
+    )
     learning.add_argument("--shards", type=int, metavar="N", help="number of shards")
-    learning.add_argument("--seed", type=int, help="of the layout")
-    work = parser.add_argument_group("work (no influence on the result)")
+    learning.add_argument("--seed", type=int, help="seed of the layout")
+    work = parser.add_argument_group("work (does not change the result)")
     work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")
     work.add_argument("--jobs", type=int, metavar="N", help="processes")
-    work.add_argument("--store", metavar="PLACE", help="folder or address that all workers reach")
+    work.add_argument("--store", metavar="PLACE", help="folder or address that all workers can reach")
     parser.set_defaults(act=_train)
 
 
 def _add_apply(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lists", nargs="*", default=["-"], metavar="FILE", help="(default: standard input)")
+    parser.add_argument("lists", nargs="*", default=["-"], metavar="FILE", help="lists (default: standard input)")
     parser.add_argument("--weights", required=True, metavar="FILE", help="lines `name value`")
-    parser.add_argument("--output", metavar="FILE", help="written when complete (default: standard output, at once)")
+    parser.add_argument(
+        "--output", metavar="FILE", help="appears when it is complete (default: standard output, list by list)"
+    )
     parser.add_argument("--one-best", action="store_true", help="write the best text of each list only")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
     _add_fields(parser)

@@ -1,8 +1,8 @@
 """Compile sentences, references and grammars into shards, the units of training and tuning.
 
-Rules come from an index (itersel extract makes one) without grammar files in between, or from files: --grammars, or
-<seg grammar="…"> lines. Writes shard.0000.itsh … and manifest.json. The same command again keeps whole shards of equal
-content and makes the others.
+Rules come directly from an index (made by itersel extract) or from grammar files: --grammars, or <seg grammar="…">
+lines. Writes shard.0000.itsh … and manifest.json. Run the same command again to resume: it keeps complete shards of
+equal content and makes the others.
 """
 
 from __future__ import annotations
@@ -37,24 +37,34 @@ EXAMPLE = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options, layout = ShardOptions(), Layout()
     inputs = parser.add_argument_group("input (plain or gzip)")
-    inputs.add_argument("--sentences", required=True, metavar="FILE", help="tokenised sentences, or <seg> lines")
-    inputs.add_argument("--references", nargs="+", default=[], metavar="FILE", help="translations, line by line")
-    inputs.add_argument("--domains", "--tasks", metavar="FILE", help="a label for each sentence: its domain")
+    inputs.add_argument(
+        "--sentences", required=True, metavar="FILE", help="tokenised sentences, one per line, or <seg> lines"
+    )
+    inputs.add_argument(
+        "--references", nargs="+", default=[], metavar="FILE", help="translations; line i is for sentence i"
+    )
+    inputs.add_argument("--domains", "--tasks", metavar="FILE", help="the domain of each sentence, one label per line")
     grammars = inputs.add_mutually_exclusive_group()
     grammars.add_argument("--index", metavar="FILE", help="extract the rules from this index")
-    grammars.add_argument("--grammars", metavar="DIR", help="holds grammar.N or grammar.N.gz for line N, from 0")
+    grammars.add_argument("--grammars", metavar="DIR", help="folder with grammar.N or grammar.N.gz for line N, from 0")
     grammars.add_argument(
-        "--grammar-root", metavar="DIR", help="grammars in <seg> lines are below it (default: the input's folder)"
+        "--grammar-root", metavar="DIR", help="folder of the grammars in <seg> lines (default: the input's folder)"
     )
     outputs = parser.add_argument_group("output")
-    outputs.add_argument("--output", metavar="DIR", help="folder of the shards")
-    outputs.add_argument("--plan", metavar="FILE", help="write only the plan, one shard per line, and no shard")
+    outputs.add_argument("--output", metavar="DIR", help="folder for the shards")
+    outputs.add_argument("--plan", metavar="FILE", help="write only the plan, one line per shard, and no shards")
     shape = parser.add_argument_group("shards")
-    shape.add_argument("--layout", type=current_kind, choices=KINDS, default=layout.kind, help="(default: %(default)s)")
+    shape.add_argument(
+        "--layout",
+        type=current_kind,
+        choices=KINDS,
+        default=layout.kind,
+        help="which sentences go together (default: %(default)s)",
+    )
     number = shape.add_mutually_exclusive_group()
-    number.add_argument("--size", type=int, metavar="N", help=f"most sentences in one (default: {DEFAULT_SIZE})")
+    number.add_argument("--size", type=int, metavar="N", help=f"most sentences per shard (default: {DEFAULT_SIZE})")
     number.add_argument("--shards", type=int, metavar="N", help="number of shards")
-    shape.add_argument("--seed", type=int, default=layout.seed, help="of the random layout (default: %(default)s)")
+    shape.add_argument("--seed", type=int, default=layout.seed, help="seed of the random layout (default: %(default)s)")
     shape.add_argument(
         "--features",
         default=options.features,
@@ -67,22 +77,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=options.pass_through,
         help="words that may be copied (default: %(default)s)",
     )
-    shape.add_argument("--goal", default=options.goal, metavar="LABEL", help="of a sentence (default: %(default)s)")
     shape.add_argument(
-        "--nonterminal", default=options.nonterminal, metavar="LABEL", help="joined by glue (default: %(default)s)"
+        "--goal", default=options.goal, metavar="LABEL", help="label of a sentence (default: %(default)s)"
+    )
+    shape.add_argument(
+        "--nonterminal",
+        default=options.nonterminal,
+        metavar="LABEL",
+        help="label that glue rules join (default: %(default)s)",
     )
     work = parser.add_argument_group("work")
     work.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
     work.add_argument(
         "--runner", choices=("none", *RUNNERS), default="none", help="run as a job on this engine (needs --index)"
     )
-    work.add_argument("--store", metavar="PLACE", help="folder or address that the engine's workers reach")
+    work.add_argument("--store", metavar="PLACE", help="folder or address that the engine's workers can reach")
     add_rule_arguments(parser.add_argument_group("rules, with --index"))
 
 
 def run(args: argparse.Namespace) -> None:
     if (args.output is None) == (args.plan is None):
-        raise ConfigError("the output is not clear", hint="Give --output, or --plan alone.")
+        raise ConfigError("wrong combination of --output and --plan", hint="Give --output, or --plan alone.")
     if "-" in (args.sentences, *args.references, args.domains):
         raise ConfigError("standard input cannot be read twice", hint="Write it to a file first.")
     layout = Layout(args.layout, args.size, args.shards, args.seed)
@@ -116,7 +131,7 @@ def run(args: argparse.Namespace) -> None:
         for outcome in write_shards(compiler, layout, args.output, jobs=args.jobs, inputs=inputs, runner=runner):
             if outcome.trouble is not None:
                 name = Path(args.output) / outcome.record.name
-                events.warn(f"{name}: {outcome.trouble}; it was made again")
+                events.warn(f"{name}: {outcome.trouble}; the shard was made again")
             made, kept = made + outcome.made, kept + (not outcome.made)
             size += outcome.record.bytes
             progress.advance(len(outcome.record.sentences), note=f"{made + kept:,} shards")

@@ -1,9 +1,9 @@
 """Train weights on shards: sgd, mix_sgd, iter_mix_sgd or iter_sel_sgd.
 
-Reads a commented YAML configuration (conf/train.yaml shows all keys with their defaults); options here override it.
-Paths in the file are relative to the file, those given here to the current folder.
-Everything goes into the --output directory. The same command again continues where an interrupted run stopped, and the
-result is the same to the last bit, with any number of jobs.
+Reads a YAML configuration (conf/train.yaml shows all keys with their defaults). Options override it. Paths in the file
+are relative to the file; paths on the command line are relative to the current folder. All output goes into the
+--output directory. Run the same command again to resume an interrupted run. The result is the same to the last bit,
+with any number of jobs.
 """
 
 from __future__ import annotations
@@ -50,38 +50,34 @@ FLAGS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("configuration", nargs="?", metavar="FILE", help="YAML (default: all defaults)")
+    parser.add_argument("configuration", nargs="?", metavar="FILE", help="YAML (default: the default of every key)")
     parser.add_argument("--output", required=True, metavar="DIR", help="the run's directory")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="any key, such as epoch.learn.l1=0.001"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override any key, such as epoch.learn.l1=0.001"
     )
     data = parser.add_argument_group("data")
     data.add_argument("--shards", nargs="+", metavar="FILE", help="files or patterns to train on")
-    data.add_argument("--devtest", nargs="+", metavar="FILE", help="shards that decide which epoch is best")
+    data.add_argument("--devtest", nargs="+", metavar="FILE", help="shards that choose the best epoch")
     data.add_argument("--lm", metavar="FILE", help="ARPA or KenLM binary file")
     data.add_argument(
-        "--fold-lm", nargs="+", metavar="FILE", help="models that lack a fold of the training text, to learn with"
+        "--fold-lm", nargs="+", metavar="FILE", help="models to train with, each without one fold of the training text"
     )
     data.add_argument("--start", metavar="FILE", help="weights to start from")
     learning = parser.add_argument_group("learning")
     learning.add_argument("--algorithm", metavar="NAME", help=f"{', '.join(registered())}, or module:name")
-    learning.add_argument("--epochs", type=int, metavar="T")
+    learning.add_argument("--epochs", type=int, metavar="T", help="number of epochs")
     learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
-    learning.add_argument(
-        "--layout", type=current_kind, choices=KINDS, help="shards: the files, or sentences dealt out in another way"
-    )
-    learning.add_argument("--top", type=int, metavar="K", help="features that survive an epoch")
+    learning.add_argument("--layout", type=current_kind, choices=KINDS, help="which sentences make up a shard")
+    learning.add_argument("--top", type=int, metavar="K", help="number of features that survive an epoch")
     learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")
-    learning.add_argument("--metric", metavar="NAME")
-    learning.add_argument("-k", type=int, metavar="N", help="length of the lists")
-    work = parser.add_argument_group("work (no influence on the result)")
+    learning.add_argument("--metric", metavar="NAME", help="sentence metric, such as stupid_bleu")
+    learning.add_argument("-k", type=int, metavar="N", help="length of the k-best lists")
+    work = parser.add_argument_group("work (does not change the result)")
     work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")
     work.add_argument("--jobs", type=int, metavar="N", help="processes")
-    work.add_argument("--reducers", type=int, metavar="N", help="ranges of features")
-    work.add_argument(
-        "--dry-run", action="store_true", help="show what the engine would make and cost, and make nothing"
-    )
-    work.add_argument("--store", metavar="PLACE", help="folder or address that all workers reach")
+    work.add_argument("--reducers", type=int, metavar="N", help="number of reducers, each for a range of features")
+    work.add_argument("--dry-run", action="store_true", help="only show what the engine would make and cost")
+    work.add_argument("--store", metavar="PLACE", help="folder or address that all workers can reach")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,8 +1,8 @@
 """Translate sentences with a hierarchical grammar, weights and a language model.
 
-Input: one tokenised sentence a line with --grammar or --grammars, or lines that name their grammar as cdec's do:
-<seg grammar="grammars/grammar.0.gz" id="0"> ein mann </seg>. Output: one translation a line, or with --kbest lists
-of hypotheses with their features, in the order of the input. Files may be gzipped.
+Input: one tokenised sentence per line with --grammar or --grammars, or cdec's lines that name their grammar:
+<seg grammar="grammars/grammar.0.gz" id="0"> ein mann </seg>. Output: one translation per line, in the order of the
+input, or with --kbest lists of hypotheses with their features. Files may be gzipped.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options = DecoderOptions()
     inputs = parser.add_argument_group("input and output")
     inputs.add_argument("input", nargs="?", default="-", metavar="FILE", help="sentences (default: standard input)")
-    inputs.add_argument("--output", metavar="FILE", help="written when complete (default: standard output, at once)")
+    inputs.add_argument(
+        "--output", metavar="FILE", help="appears when it is complete (default: standard output, line by line)"
+    )
     grammars = inputs.add_mutually_exclusive_group()
     grammars.add_argument("--grammar", metavar="FILE", help="grammar for all lines that name none")
-    grammars.add_argument("--grammars", metavar="DIR", help="holds grammar.N or grammar.N.gz for line N, from 0")
+    grammars.add_argument("--grammars", metavar="DIR", help="folder with grammar.N or grammar.N.gz for line N, from 0")
     inputs.add_argument(
-        "--grammar-root", metavar="DIR", help="grammars in <seg> lines are below it (default: the input's folder)"
+        "--grammar-root", metavar="DIR", help="folder of the grammars in <seg> lines (default: the input's folder)"
     )
     model = parser.add_argument_group("model")
     model.add_argument("--weights", metavar="FILE", required=True, help="lines `name value`")
@@ -62,9 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     lists = parser.add_argument_group("k-best lists")
     lists.add_argument("--kbest", type=int, metavar="K", help="list up to K hypotheses of each sentence")
     lists.add_argument(
-        "--unique", action=argparse.BooleanOptionalAction, help="only the best of equal strings (default: yes)"
+        "--unique", action=argparse.BooleanOptionalAction, help="list only the best of equal strings (default: yes)"
     )
-    lists.add_argument("--format", choices=FORMATS, help=f"of the lists (default: {FORMATS[0]})")
+    lists.add_argument("--format", choices=FORMATS, help=f"format of the lists (default: {FORMATS[0]})")
 
 
 def add_limits(search: argparse._ArgumentGroup) -> None:
@@ -75,14 +77,14 @@ def add_limits(search: argparse._ArgumentGroup) -> None:
         type=int,
         default=options.span_limit,
         metavar="N",
-        help="words a rule may span, 0: any (default: %(default)s)",
+        help="most words that a rule may span, 0: any (default: %(default)s)",
     )
     search.add_argument(
         "--pop-limit",
         type=int,
         default=options.pop_limit,
         metavar="N",
-        help="combinations tried per span and label, 0: all (default: %(default)s)",
+        help="most combinations tried per span and label, 0: all (default: %(default)s)",
     )
 
 
@@ -102,7 +104,7 @@ def run(args: argparse.Namespace) -> None:
     with open_output(args.output) as output:
         weights = Weights.read(args.weights)
         if args.lm is None and weights.get("LanguageModel", 0.0) != 0.0:
-            events.warn("a weight for LanguageModel, but no --lm")
+            events.warn("the weights have LanguageModel, but there is no --lm")
         decoder = Decoder(weights, None if args.lm is None else LanguageModel(args.lm), decoder_options)
         grammar = None if args.grammar is None else grammar_options.read(args.grammar)
         translator = Translator(

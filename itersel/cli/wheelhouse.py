@@ -1,7 +1,7 @@
-"""Build what worker nodes need: our wheel with the kernel, the packages of tasks, an installer, and an archive to ship.
+"""Build what worker nodes need: the wheel of itersel, the packages it needs there, an installer, an archive to ship.
 
-On each node, `python3.11 DIR/install.py /opt/itersel` makes an environment of it without any network; engines that ship
-archives to their tasks take DIR/site.tar.gz instead. A driver refuses workers that run another build than its own.
+On each node, `python3.11 DIR/install.py /opt/itersel` makes an environment without any network. Engines that ship
+archives to their workers use DIR/site.tar.gz instead. A worker refuses to run another build than the driver's.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import argparse
 
 from itersel.engines.wheelhouse import build_wheelhouse, describe
 
-SUMMARY = "build what worker nodes need to run tasks"
+SUMMARY = "build the packages that worker nodes need"
 EXAMPLE = """\
   itersel wheelhouse work/wheelhouse
   scp -r work/wheelhouse node1: && ssh node1 python3.11 wheelhouse/install.py /opt/itersel"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="to make, or to replace if it is a wheelhouse")
+    parser.add_argument("folder", metavar="DIR", help="folder to make, or to replace if it is a wheelhouse")
     parser.add_argument("--source", metavar="REPOSITORY", help="build from these sources (default: as installed here)")
 
 

@@ -1,8 +1,8 @@
 """Derivations: the tree of rules behind a translation, with what each rule adds to the model score.
 
-The decoder's nodes come in (`ShardDecoder.derivation`); spans and yields are worked out from the rules. The scores
-⟨w, features⟩ of all nodes sum up to the derivation's score; the language model's part of a node is what the words
-and joints that appear at this node add.
+The decoder's nodes come in (`ShardDecoder.derivation`); spans and yields are computed from the rules. The scores
+⟨w, features⟩ of all nodes add up to the score of the derivation. The language model's part of a node is for the words
+and joints that come together there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 RawNode = tuple[str, Sequence[tuple[str, float]], Sequence[int]]
 """As the kernel gives them: the rule's text form, its features (a name may come twice), the nodes below."""
 BORDERS = "sentence"
-"""The label of the root, which adds what the language model says of the sentence's borders."""
+"""The label of the root, which adds the language model score of the sentence's borders."""
 
 
 @dataclass(frozen=True)

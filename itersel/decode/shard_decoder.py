@@ -1,4 +1,4 @@
-"""Decoding the sentences of a compiled shard: no text is parsed, weights come by name or by feature id."""
+"""Decode the sentences of a compiled shard. No text is parsed; weights are by name or by feature id."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ShardDecoder:
         return [Hypothesis(one.text, one.score, one.features) for one in found]
 
     def derivation(self, sentence: int, rank: int = 0, *, unique: bool = True) -> Derivation:
-        """The tree of a hypothesis of `kbest`, 0 for the best; an InputError if there are not so many."""
+        """The tree of a hypothesis of `kbest`, 0 for the best; an InputError if there are fewer."""
         try:
             found, nodes = self.native.derivation(sentence, rank, unique)
         except IndexError as error:

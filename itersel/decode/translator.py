@@ -1,7 +1,7 @@
-"""Translating a stream of sentences: each is decoded with its own grammar or the one for all, in one or more processes.
+"""Translate a stream of sentences, each with its own grammar or with one for all, in one or more processes.
 
-Sentences come in (`itersel.text.sentences`), translations go out in the same order and with the same content for any
-number of processes. A map task can call `Translator` on its own sentences."""
+In: sentences (`itersel.text.sentences`). Out: translations in the same order, with the same content for any number of
+processes. A mapper can call `Translator` on its own sentences."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class GrammarOptions:
 
 @dataclass(frozen=True)
 class Translation:
-    """The best translation of a sentence and, where a list was asked for, its hypotheses, best first."""
+    """The best translation of a sentence and, if a list is requested, its hypotheses, best first."""
 
     id: str
     text: str
@@ -50,7 +50,7 @@ class Translation:
 
 
 class Translator:
-    """Translates one sentence at a call. With `kbest`, translations carry a list of up to that many hypotheses."""
+    """Translates one sentence per call. With `kbest`, a translation has a list of up to that many hypotheses."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Translator:
         self._latest: tuple[Path, Grammar] | None = None
 
     def __call__(self, sentence: Sentence) -> Translation:
-        """Translate; an InputError names the sentence and, where it is to blame, the grammar's `path:line`."""
+        """Translate; an InputError names the sentence or, if the grammar is wrong, its `path:line`."""
         if not sentence.text.split():
             return Translation(sentence.id, "", [] if self.kbest is None else [Hypothesis("", 0.0, {})])
         try:

@@ -1,1 +1,1 @@
-"""Systems compared: scores, intervals, significance, oracles."""
+"""Comparing systems: scores, intervals, significance, oracles."""

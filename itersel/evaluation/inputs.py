@@ -1,4 +1,4 @@
-"""What is evaluated, read from files: references and outputs of systems. Errors name `path:line`.
+"""Reading references and outputs of systems from files. Errors name `path:line`.
 
 All files are plain or gzip, with one sentence per line. K-best lists are read by itersel.lists.reader.
 """
@@ -13,12 +13,12 @@ from itersel.evaluation.scoring import System
 
 
 def read_references(paths: Sequence[str]) -> list[list[str]]:
-    """A list of references for each sentence. A blank line is no reference; each sentence must have one."""
+    """A list of references for each sentence. A blank line means no reference; each sentence needs at least one."""
     if not paths:
         raise ConfigError("no references", hint="Give at least one file of references.")
     first = list(read_lines(paths[0]))
     if not first:
-        raise InputError("the file is empty", where=paths[0], hint="It should hold one sentence a line.")
+        raise InputError("the file is empty", where=paths[0], hint="Write one sentence per line.")
     columns = [first] + [list(parallel_lines(path, len(first), paths[0])) for path in paths[1:]]
     references = [[text for text in texts if text.strip()] for texts in zip(*columns, strict=True)]
     for number, texts in enumerate(references, 1):
@@ -38,10 +38,12 @@ def parse_systems(arguments: Sequence[str]) -> dict[str, list[str]]:
         name, equals, files = argument.partition("=")
         paths = files.split(",") if equals else [argument]
         if not name or not all(paths):
-            raise ConfigError(f"not a system: {argument!r}", hint="Give FILE, NAME=FILE, or NAME=FILE,FILE for runs.")
+            raise ConfigError(
+                f"not a system: {argument!r}", hint="Give FILE, NAME=FILE, or NAME=FILE,FILE for several runs."
+            )
         for path in paths:
             if path in systems.get(name, []):
-                raise ConfigError(f"the file {path} is given twice for {name}", hint="Give each run's own output.")
+                raise ConfigError(f"the file {path} is given twice for {name}", hint="Give the output of another run.")
             systems.setdefault(name, []).append(path)
     return systems
 

@@ -1,7 +1,7 @@
-"""Oracles of k-best lists: how good and how bad a translation could have been chosen from what the decoder found.
+"""Oracles of k-best lists: the scores of the best and of the worst choice from each list.
 
-For each sentence, the hypothesis of the highest (oracle) and lowest (anti-oracle) BLEU+1 (Lin & Och 2004), the one
-further up in the list where they are equal; beside them the first of the list. The three are then scored as systems.
+For each sentence, the oracle is the hypothesis with the highest BLEU+1 (Lin & Och 2004) and the anti-oracle the one
+with the lowest; among equals, the one further up in the list. Both and the first of each list are scored as systems.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Oracles:
 
 @dataclass(frozen=True)
 class OracleEvaluation:
-    """The scores of `1-best`, `oracle` and `anti-oracle`, chosen from so many hypotheses."""
+    """The scores of `1-best`, `oracle` and `anti-oracle`, and the number of hypotheses they were chosen from."""
 
     hypotheses: int
     evaluation: Evaluation
@@ -37,7 +37,7 @@ class OracleEvaluation:
 def score_oracles(
     path: str, references: Sequence[Sequence[str]], options: EvaluationOptions | None = None
 ) -> OracleEvaluation:
-    """Find the oracles of a file of k-best lists, and score them without tests: that they differ is no question."""
+    """Find the oracles of a file of k-best lists, and score them, without significance tests."""
     options = options or EvaluationOptions()
     found = find_oracles(read_lists([path], ordered=False), references, options.metric, path)
     scores = score_systems(found.systems, references, replace(options, baseline=None, tests=False))
@@ -50,7 +50,7 @@ def find_oracles(
     options: MetricOptions | None = None,
     where: str = "the k-best lists",
 ) -> Oracles:
-    """Choose from lists that stream by, one for each sentence.
+    """Choose from a stream of lists, one per sentence.
 
     If the first id is a number, ids say which sentence is meant, counted from 0; otherwise the lists are in order.
     """
@@ -67,7 +67,7 @@ def find_oracles(
             raise InputError(
                 f"a list too many: sentence {one.id}, but there are references for {len(references)}",
                 where=one.where(),
-                hint="Ids are numbers from 0, or anything in the order of the references.",
+                hint="Use numbers from 0 as ids, or any ids in the order of the references.",
             )
         texts = one.texts()
         values = sentence_values(

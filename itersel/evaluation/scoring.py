@@ -1,7 +1,7 @@
-"""Evaluation: outputs of any number of systems against references, with intervals and tests of all differences.
+"""Evaluation: scores of systems against references, with intervals and tests of all differences.
 
-Texts come in; an `Evaluation` goes out, a record of plain values. Statistics, resampling and shuffles are spread over
-processes; the result depends on the texts, the options and the seed alone. Several outputs of one system are
+In: texts. Out: an `Evaluation`, a record of plain values. Statistics, resampling and shuffles are spread over
+processes; the result depends only on the texts, the options and the seed. Several outputs of one system are
 optimizer runs, whose scores are averaged (Clark et al. 2011). The tests: `itersel.evaluation.significance`.
 
     evaluation = score_systems([System("dev", [lines_a]), System("train", [lines_b])], references)
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class System:
-    """A system's outputs, one a run, each one line a sentence."""
+    """A system's outputs: one output per run, one line per sentence."""
 
     name: str
     runs: Sequence[Sequence[str]]
@@ -55,7 +55,7 @@ class EvaluationOptions:
     exact: bool = False  # all arrangements instead of random shuffles
     baseline: str | None = None
     tests: bool = True  # False: scores and intervals only
-    jobs: int = 1  # no influence on the result
+    jobs: int = 1  # does not change the result
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.metrics if name not in METRICS]
@@ -83,7 +83,7 @@ class SystemScore:
 class Comparison:
     """Two systems by one metric: `difference` is the first's score minus the second's.
 
-    The first is the one named later, or the one that is not the baseline: what is new is compared with what was.
+    The first is the one named later, or the one that is not the baseline: the new system comes first.
     """
 
     metric: str
@@ -102,7 +102,7 @@ class Comparison:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Everything there is to report. Scores and comparisons are ordered by system as given, then metric."""
+    """All results. Scores and comparisons are ordered by system, as given, then by metric."""
 
     sentences: int
     systems: tuple[str, ...]
@@ -121,7 +121,7 @@ class Evaluation:
         return {(one.system, one.metric): one for one in self.scores}[system, metric]
 
     def comparison(self, first: str, second: str, metric: str = "bleu") -> Comparison:
-        """Of two systems, named in either order: its own `first` and `second` say which way its difference goes."""
+        """The comparison of two systems in either order; its `first` and `second` say which way the difference goes."""
         known = {(frozenset((one.first, one.second)), one.metric): one for one in self.comparisons}
         return known[frozenset((first, second)), metric]
 
@@ -202,7 +202,7 @@ def _check(systems: Sequence[System], references: Sequence[Sequence[str]], optio
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(
-                f"two systems are called {name}", hint="Give each its own name, or make them runs of one."
+                f"two systems are called {name}", hint="Give each its own name, or make them runs of one system."
             )
     if options.baseline is not None and options.baseline not in names:
         raise ConfigError(f"there is no system {options.baseline}", hint=f"The systems are {', '.join(names)}.")

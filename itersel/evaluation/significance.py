@@ -3,16 +3,16 @@
 A system is an array of statistics (`itersel.metrics.corpus`), sentences × width for one output or runs × sentences ×
 width for several optimizer runs; its score is the mean over runs of the corpus score of the summed rows. Two-sided:
 
-- Approximate randomisation (Noreen 1989; Riezler & Maxwell 2005): if the systems did not differ, their outputs of a
-  sentence could have come from either. Each shuffle deals the outputs of every sentence afresh to the two systems; with
-  several runs (Clark et al. 2011) all runs' outputs of a sentence are dealt to all runs' places.
+- Approximate randomisation (Noreen 1989; Riezler & Maxwell 2005): if the systems do not differ, each output of a
+  sentence could come from either. A shuffle assigns the outputs of every sentence to the two systems at random; with
+  several runs (Clark et al. 2011), it assigns the outputs of all runs to all runs.
   p = (shuffles with a difference at least as large as the observed one + 1) / (shuffles + 1). `exact` goes through
-  all arrangements instead, the observed one among them: p is then their plain share.
+  all arrangements instead, including the observed one; p is then the share of those that differ at least as much.
 - Paired bootstrap (Riezler & Maxwell 2005, and sacrebleu): sentences drawn with replacement, the same for both systems.
   p = (samples whose |difference| minus the mean |difference| of all is at least the observed one + 1) / (samples + 1).
 
-A difference equal to the observed one counts: equal systems get p = 1. Choices depend on the seed and the numbers of
-sentences and runs alone, not on the systems' order or texts.
+A difference equal to the observed one counts: equal systems get p = 1. Random choices depend only on the seed and the
+numbers of sentences and runs, not on the order or the texts of the systems.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from itersel.base.errors import ConfigError, InputError
 from itersel.metrics.corpus import Scores, Statistics
 
 Score = Callable[[Statistics], Scores]
-"""Scores of corpora from their sums of statistics, one a row: `CorpusMetric.scores`."""
+"""Scores of corpora from their sums of statistics, one corpus per row: `CorpusMetric.scores`."""
 
 TRIALS = 10_000
 SEED = 1
 EXACT_LIMIT = 1 << 20
-"""Arrangements that an exact test goes through at most."""
+"""The most arrangements that an exact test goes through."""
 SAME = 1e-9
 """Scores (0 to 100) nearer than this are equal: they differ by rounding errors only."""
 BLOCK = 1 << 21
-"""Choices held in memory at a time."""
+"""Random choices held in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def randomization_test(
     runs, pool = len(first), np.concatenate([first, second])
     difference = system_score(first, score) - system_score(second, score)
     fixed = np.zeros(pool.shape[2])
-    if exact:  # sentences whose outputs are all alike are the same in every arrangement
+    if exact:  # sentences with equal outputs are the same in every arrangement
         differing = (pool != pool[0]).any(axis=(0, 2))
         fixed, pool = pool[0, ~differing].sum(axis=0), pool[:, differing]
     outputs, sentences, _ = pool.shape
@@ -168,7 +168,7 @@ def _below(random: np.random.Philox, bound: int, shape: tuple[int, ...]) -> npt.
 
 
 def _random_deals(sentences: int, outputs: int, trials: int, seed: int) -> Iterator[npt.NDArray[np.int32]]:
-    """Blocks of trials × sentences × places: which output of the sentence goes to the place. By Fisher & Yates."""
+    """Blocks of trials × sentences × places: which output of the sentence goes to each place, by Fisher & Yates."""
     random = np.random.Philox(seed)
     for size in _blocks(trials, sentences * outputs):
         deal = np.empty((outputs, size, sentences), dtype=np.int32)
@@ -201,12 +201,12 @@ def _all_deals(sentences: int, outputs: int) -> Iterator[npt.NDArray[np.int32]]:
 
 
 def _dealt_sums(pool: Statistics, deal: npt.NDArray[np.int32]) -> list[Statistics]:
-    """For each place, the sums of the statistics dealt to it, one row a trial."""
+    """For each place, the sums of the statistics dealt to it, one row per trial."""
     outputs, sentences, width = pool.shape
     rows = pool.reshape(outputs * sentences, width)  # row o·sentences + s: output o of sentence s
     column = np.arange(sentences, dtype=np.int32)
     sums = [_selected_sums(rows, deal[place] * np.int32(sentences) + column) for place in range(outputs - 1)]
-    return [*sums, rows.sum(axis=0) - np.sum(sums, axis=0)]  # the last place has what the others have not
+    return [*sums, rows.sum(axis=0) - np.sum(sums, axis=0)]  # the last place gets what the others do not have
 
 
 def _selected_sums(rows: Statistics, chosen: npt.NDArray[np.int32]) -> Statistics:

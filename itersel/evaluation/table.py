@@ -20,7 +20,7 @@ def render(evaluation: Evaluation, oracle: OracleEvaluation | None = None, *, ma
     if evaluation.comparisons:
         parts += [table(comparison_rows(evaluation), left=(0, 1, 6)), _explanation(evaluation)]
     if oracle is not None:
-        parts.append(f"Of {oracle.hypotheses:,} hypotheses, chosen by sentence-level BLEU+1:")
+        parts.append(f"Chosen from {oracle.hypotheses:,} hypotheses by sentence-level BLEU+1:")
         parts.append(table(score_rows(oracle.evaluation)))
     bullet = "- " if markdown else ""
     parts.append("\n".join(f"{bullet}{signed.labels[name]}: {signed.signatures[name]}" for name in signed.metrics))
@@ -28,7 +28,7 @@ def render(evaluation: Evaluation, oracle: OracleEvaluation | None = None, *, ma
 
 
 def score_rows(evaluation: Evaluation) -> list[Row]:
-    """One row a system: scores with their 95 % intervals, length ratio; with several runs, their deviation."""
+    """One row per system: scores with their 95 % intervals, length ratio; with several runs, their deviation."""
     several = any(len(score.runs) > 1 for score in evaluation.scores)
     header = ["system", *(["runs"] if several else [])]
     for metric in evaluation.metrics:
@@ -44,7 +44,7 @@ def score_rows(evaluation: Evaluation) -> list[Row]:
 
 
 def comparison_rows(evaluation: Evaluation) -> list[Row]:
-    """One row a pair of systems and metric."""
+    """One row per pair of systems and metric."""
     rows: list[Row] = [["systems", "metric", "difference", "95 %", "p randomisation", "p bootstrap", "better"]]
     for one in evaluation.comparisons:
         rows.append(

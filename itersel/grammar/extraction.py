@@ -78,7 +78,7 @@ def build_index(
     alignment: str | os.PathLike[str],
     index: str | os.PathLike[str],
 ) -> None:
-    """Write the index of a bitext (plain or gzip, one sentence a line). Equal input gives equal bytes."""
+    """Write the index of a bitext (plain or gzip, one sentence per line). Equal input gives equal bytes."""
     content = _kernel.build_bitext_index(
         read_bytes(source),
         read_bytes(target),
@@ -92,7 +92,7 @@ def build_index(
 
 
 class Extractor:
-    """An open index with options. Remembers what it found: use one for many sentences, in one thread."""
+    """An open index with options. It caches what it finds: use one for many sentences, in one thread."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class Extractor:
             raise InputError(
                 f"is not the source side of training sentence {number + 1}",
                 where=where,
-                hint="Leave-one-out needs the index's own source sentences, in their order.",
+                hint="With leave-one-out, the input must be the source sentences of the index, in the same order.",
             )
         return self._extractor.extract(sentence, modulus, remainder, where)
 

@@ -1,8 +1,8 @@
 """A folder of per-sentence grammars: `grammar.N.gz`, the `input.sgm` that cdec reads, and a manifest.
 
-The manifest's first line says which index and options the grammars come from; then one line per finished
-file with the hashes of its sentence and of its content. It grows as files are finished, so an interrupted
-run can go on: files that are listed, unaltered and of the same origin are kept, all others are made again.
+The manifest's first line names the index and the options. Then it has one line per finished file, with the hashes of
+its sentence and of its content. It grows file by file, so an interrupted run can be resumed: files that are listed,
+unaltered and made with the same index and options are kept; all others are made again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from itersel.grammar.extraction import ExtractOptions, extract_grammars, open_in
 MANIFEST = "manifest.jsonl"
 INPUT = "input.sgm"
 FORMAT = 1
-# Grammars are large and read often: the fastest level halves the time of writing for a quarter more bytes.
+# The fastest level halves the time of writing and takes a quarter more bytes.
 GZIP_LEVEL = 1
 
 
@@ -75,14 +75,14 @@ def write_grammars(
 
 
 def _finished(folder: Path, origin: dict[str, Any], sentences: list[str]) -> dict[str, dict[str, str]]:
-    """The manifest's entries that still hold, by file name; none if the grammars are of another origin."""
+    """The manifest's entries that still hold, by file name; none if index or options have changed."""
     try:
         lines = (folder / MANIFEST).read_bytes().splitlines()
     except FileNotFoundError:
         return {}
     records = []
     for line in lines:
-        with contextlib.suppress(ValueError):  # the last line may be torn
+        with contextlib.suppress(ValueError):  # the last line may be incomplete
             records.append(json.loads(line))
     if not records or records[0] != origin:
         return {}

@@ -1,7 +1,7 @@
 """Synchronous grammars in cdec's text form, read and written: `[X] ||| source ||| target ||| name=value … ||| i-j …`.
 
 Non-terminals are `[X,1]`, on the target side also `[1]`, with any labels; values without a name are called
-`PhraseModel_0`, `PhraseModel_1` …; the last two fields may be missing. Glue and pass-through rules are the decoder's.
+`PhraseModel_0`, `PhraseModel_1` …; the last two fields may be missing. The decoder adds glue and pass-through rules.
 Feature values are kept in single precision.
 """
 

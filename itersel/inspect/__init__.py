@@ -1,6 +1,7 @@
-"""Views: what is inside a file or a run's directory, as text for a terminal. Content says what it is, not the name.
+"""Views: what is inside a file or a run's directory, as text for a terminal.
 
-`view` recognises a grammar, a shard, weights, a language model or a run, and hands it to the module of that name.
+`view` recognises a grammar, a shard, weights, a language model or a run by its content, not by its name, and passes it
+to the module of that name.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from itersel.text.bitext import words
 SHARD_MAGIC = b"ITSHARD\n"
 BLANKS = " \t\r"
 HEAD_BYTES = 1 << 16
-"""What is read of a file to recognise it."""
+"""Bytes that are read to recognise a file."""
 
 VIEWS: dict[str, Callable[[Path, ViewOptions], Iterator[str]]] = {
     "grammar": grammar.lines,
@@ -57,7 +58,7 @@ def recognize(path: Path) -> str:
         raise InputError(
             "not a grammar, shard, weights file, language model or run",
             where=path,
-            hint="It is recognised by content; the first line is that of none of them.",
+            hint="Files are recognised by content; the first line fits none of these.",
         )
     return found
 

@@ -13,7 +13,7 @@ SHARD_OPTIONS = ("sentence", "weights", "language_model", "derivation", "rank")
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """`top` limits lists, `grep` is a regular expression that what is listed must match; the others are for shards."""
+    """`top` limits lists, `grep` is a regular expression that listed items must match; the others are for shards."""
 
     top: int = 10
     grep: str | None = None
@@ -33,9 +33,9 @@ class ViewOptions:
             except re.error as error:
                 raise ConfigError(f"grep {self.grep!r}: {error}", hint="Give a regular expression.") from None
         if self.weights is not None and self.sentence is None:
-            raise ConfigError("weights without a sentence", hint="Give --sentence N, counted from 0.")
+            raise ConfigError("--weights needs a sentence", hint="Give --sentence N, counted from 0.")
         if (self.derivation or self.language_model is not None) and self.weights is None:
-            raise ConfigError("to translate, weights are needed", hint="Give --weights FILE.")
+            raise ConfigError("translating needs weights", hint="Give --weights FILE.")
         if self.rank is not None and (self.rank < 1 or not self.derivation):
             raise ConfigError(f"rank is {self.rank}", hint="Give --derivation and a rank of at least 1.")
 

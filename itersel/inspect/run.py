@@ -39,12 +39,12 @@ def epoch_table(directory: Path) -> str:
     for epoch in history.epochs:
         mark = " *" if epoch.number == history.chosen else "  "
         rows.append((f"{epoch.number}{mark}", *(figure.text(epoch.whole.value(figure)) for figure in figures)))
-    note = f"* chosen; its weights are the run's, and those of every epoch are in {directory}"
+    note = f"* chosen: its weights are the result of the run. The weights of every epoch are in {directory}"
     return f"{text_table(rows, left=())}\n{note}"
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Keys as `--set` takes them, with their values."""
+    """Keys as for `--set`, with their values."""
     for key, value in values.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")

@@ -1,6 +1,6 @@
 """Weights, as text or as a vector: how many of each group, norms, the largest.
 
-A vector has ids only; the names come from the text form beside it, as a run's directory has them.
+A vector has only ids; the names come from the text file beside it, as in the directory of a run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itersel.model.vectors import MAGIC, Vector
 
 TEMPLATES = {"R:": "rule identity", "RBS:": "source bigrams", "RBT:": "target bigrams", "Shape_": "rule shapes"}
 GROUPS = {prefix: f"{TEMPLATES[prefix]} ({group})" for group, several in PREFIXES.items() for prefix in several}
-"""For people: the template and its group, by how the names of its features begin."""
+"""For people: the template and its group, by the prefix of the feature names."""
 
 
 def read(path: Path) -> Weights | Vector:
@@ -46,7 +46,7 @@ def lines(path: Path, options: ViewOptions) -> Iterator[str]:
 
 
 def group_of(name: str) -> str:
-    """Which template a feature comes from, by its name; what no template makes is dense."""
+    """Which template a feature comes from, by its name; a feature of no template is dense."""
     return next((group for prefix, group in GROUPS.items() if name.startswith(prefix)), "dense")
 
 

@@ -1,1 +1,1 @@
-"""N-best lists: other systems' formats, compiled tables of lists, rescoring; where hypotheses come from."""
+"""N-best lists: formats of other systems, compiled tables of lists, rescoring, sources of hypotheses."""

@@ -1,11 +1,11 @@
-"""N-best lists of any system as text: one line a hypothesis, the lines of a list together, in either of two forms.
+"""N-best lists of any system as text: one line per hypothesis, the lines of a list together, in one of two forms.
 
     moses:  0 ||| a man ||| LanguageModel= -2.5 Translation= 0.25 1 ||| -3.25          (or cdec's LanguageModel=-2.5)
     json:   {"id": 0, "text": "a man", "features": {"LanguageModel": -2.5}, "score": -3.25}
 
-A name with several values stands for name_0, name_1 …; values without a name are called after their field, `field5`, or
-`field5_0`, `field5_1` … where there are several. Lists stream: one is held at a time. Whole numbers as ids must ascend;
-other ids may come in any order, but not twice. Everything wrong is an InputError that names `path:line`.
+A name with several values stands for name_0, name_1 …; values without a name get the name of their field, `field5`, or
+`field5_0`, `field5_1` … if there are several. Lists stream: memory holds one at a time. Whole numbers as ids must
+ascend; other ids may come in any order, but not twice. Every error is an InputError that names `path:line`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from itersel.model.vectors import feature_id
 FORMS = ("auto", "moses", "json")
 SEPARATOR = re.compile(r"(?:^|(?<=[ \t]))\|\|\|(?=[ \t]|$)")
 WORDS = re.compile(r"[^ \t\r\n]+")
-"""What the kernel takes for words: a no-break space does not end one."""
+"""Words as the kernel splits them: a no-break space does not end a word."""
 
 
 @dataclass(frozen=True)
 class FieldsConfig:
-    """Where a line has what. Fields of `|||` lines are numbers, from 1; those of JSON are keys."""
+    """Which field of a line has what. Fields of `|||` lines are numbers, from 1; those of JSON are keys."""
 
     form: Annotated[str, OneOf(*FORMS)] = "auto"
     """moses or json; auto: by the first character of a file."""
@@ -43,7 +43,7 @@ class FieldsConfig:
     score: str | None = None
     """Default: 4, or `score`. May be absent."""
     objective: str | None = None
-    """A number, higher is better, that says how good the hypothesis is; without one, references do."""
+    """A number that says how good the hypothesis is, higher is better; None: references do."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -82,7 +82,7 @@ class NbestList:
         return [self.form.parse(line, self.where(k)) for k, line in enumerate(self.lines)]
 
     def texts(self) -> list[str]:
-        """The hypotheses alone, which is quicker."""
+        """Only the hypotheses, which is faster."""
         return [self.form.text(line, self.where(k)) for k, line in enumerate(self.lines)]
 
 
@@ -124,7 +124,7 @@ def read_lists(
 
 
 def whole_number(name: str) -> int | None:
-    """The number that an id is, if it is one."""
+    """The id as a number, if it is one."""
     return int(name) if name.isascii() and name.isdigit() and len(name) < 19 else None
 
 
@@ -139,7 +139,7 @@ class _Order:
         if number is None:
             if feature_id(name) in self.seen:
                 raise InputError(
-                    f"list {name!r} was there before, with another list in between",
+                    f"list {name!r} appears twice, with another list in between",
                     where=where,
                     hint="Put the lines of a list together.",
                 )
@@ -205,7 +205,7 @@ class MosesForm:
 
 
 class JsonForm:
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def __init__(self, fields: FieldsConfig):
         self.features = fields.features or ("features",)
@@ -270,7 +270,9 @@ def words_of(text: str) -> list[str]:
 
 def _place(field: str) -> int:
     if not field.isascii() or not field.isdigit() or int(field) < 1:
-        raise ConfigError(f"{field!r} is no field", hint="Fields of `|||` lines are numbered from 1: 3 is the third.")
+        raise ConfigError(
+            f"{field!r} is not a field", hint="Fields of `|||` lines are numbered from 1: 3 is the third."
+        )
     if int(field) < 3:
         raise ConfigError(f"field {field} is the list's id or the text", hint="Name a field from 3 on.")
     return int(field) - 1
@@ -286,7 +288,7 @@ def _few_fields(found: int, needed: int, where: str) -> InputError:
 
 def _split(line: str) -> list[str]:
     """The fields between `|||` tokens, without blanks around them."""
-    if line.count("|||") == line.count(" ||| "):  # the way most lines are written, and much quicker
+    if line.count("|||") == line.count(" ||| "):  # most lines are like this, and it is much faster
         return [field.strip(" \t\r") for field in line.split(" ||| ")]
     return [field.strip(" \t\r") for field in SEPARATOR.split(line)]
 
@@ -323,7 +325,7 @@ def _named_values(text: str, field: str, where: str) -> dict[str, float]:
 
 
 def _plain_values(tokens: list[str]) -> dict[str, float] | None:
-    """Most lines are nothing but good `name=value` tokens: a short way for them, None for all others."""
+    """A fast way for lines that have only valid `name=value` tokens, as most do; None for all others."""
     try:
         pairs = [
             (name, float(value)) for name, _, value in [token.rpartition("=") for token in tokens] if "_" not in value

@@ -1,6 +1,6 @@
 """Apply a reranker: score the hypotheses of n-best lists with weights, and sort each list by the new scores.
 
-Lists go in and out one by one, in the same form and order; lines keep everything but their score and their place.
+Lists go in and out one by one, in the same form and order; lines keep everything except their score and their position.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itersel.lists.reader import Entry, NbestList
 
 
 def score_of(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """⟨w, f⟩, summed by name, so that the order of features on a line has no influence."""
+    """⟨w, f⟩, summed by name, so that the order of features on a line does not matter."""
     return sum(value * weights.get(name, 0.0) for name, value in sorted(features.items()))
 
 

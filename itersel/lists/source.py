@@ -1,6 +1,6 @@
 """Sources: where lists of hypotheses come from. A compiled shard is decoded now; a table of lists was decoded before.
 
-Whoever learns, tunes or translates asks a source and cannot tell the kinds apart, except by `decodes`.
+Learners, tuners and translators use any source in the same way; `decodes` tells the kinds apart.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Data = TypeVar("Data", Shard, ListTable)
 
 @dataclass(frozen=True)
 class ListOptions:
-    """How lists are made where a source makes them now."""
+    """How a source makes lists, if it decodes."""
 
     k: int = 100
     unique: bool = True
@@ -48,7 +48,7 @@ class KBest:
     texts: list[str]
     features: list[dict[str, float]]
     scores: npt.NDArray[np.float64]
-    """⟨w, features⟩ with the weights that the lists were asked for with."""
+    """⟨w, features⟩ with the weights of the request."""
     references: list[str]
     statistics: npt.NDArray[np.float32]
     """The metric's sufficient statistics, one row per hypothesis; of no columns if there are none."""
@@ -58,7 +58,7 @@ class Source(ABC, Generic[Data]):
     """Numbered sentences with references and, for each, a list of hypotheses."""
 
     decodes: ClassVar[bool]
-    """Lists depend on the weights and the language model: they are made when they are asked for."""
+    """Lists depend on the weights and the language model; they are made on request."""
 
     def __init__(self, data: Data):
         self.data: Data = data
@@ -124,7 +124,7 @@ class ShardSource(Source[Shard]):
 
 
 class TableSource(Source[ListTable]):
-    """Compiled n-best lists, ranked anew by the weights."""
+    """Compiled n-best lists, ranked again by the weights."""
 
     decodes = False
 
@@ -157,25 +157,24 @@ AnySource = ShardSource | TableSource
 def open_source(path: str | os.PathLike[str]) -> AnySource:
     """Open either kind, by the first bytes of the file.
 
-    A table serves many work items at once, so one that is open already is not checked again, also not by processes that
-    were forked since.
+    A table serves many work items. One that is already open is not checked again, not even by processes forked since.
     """
     try:
         with open(path, "rb") as stream:
             is_table = stream.read(len(MAGIC)) == MAGIC
             facts = os.fstat(stream.fileno())
     except OSError:
-        is_table = False  # Shard says what is wrong
+        is_table = False  # Shard raises the error
     return _table(os.fspath(path), facts.st_size, facts.st_mtime_ns) if is_table else ShardSource(Shard(path))
 
 
 def check_source(source: AnySource, checksum: str, where: str) -> None:
-    """InputError unless the source has the content that is meant."""
+    """InputError unless the source has the expected content."""
     if source.checksum != checksum:
         raise InputError(
             f"another shard than the driver's: checksum {source.checksum} instead of {checksum}",
             where=where,
-            hint="Let all machines see the same file, or give it another name.",
+            hint="Give all machines the same file, or give this file another name.",
         )
 
 

@@ -1,4 +1,4 @@
-"""K-best lists as text: one line a hypothesis, best first, fields between `|||`.
+"""K-best lists as text: one line per hypothesis, best first, fields separated by `|||`.
 
     cdec:   0 ||| a man ||| Glue=1 LanguageModel=-2.5 ||| -3.25
     moses:  0 ||| a man ||| Glue= 1 LanguageModel= -2.5 ||| -3.25
@@ -19,12 +19,12 @@ FORMATS = tuple(ASSIGNMENTS)
 
 
 def format_number(value: float) -> str:
-    """At most ten significant digits, no more than are needed."""
+    """Up to ten significant digits, without trailing zeros."""
     return f"{value + 0.0:.10g}"  # + 0.0: no negative zero
 
 
 def format_kbest(name: str, hypotheses: Iterable[Hypothesis], form: str = "cdec") -> str:
-    """The lines of one sentence's list, each ended by a line feed; `name` is the sentence's id."""
+    """The lines of one sentence's list, each with a line feed at the end; `name` is the sentence's id."""
     if form not in ASSIGNMENTS:
         raise ConfigError(f"unknown k-best format {form!r}", hint=f"Choose one of {', '.join(FORMATS)}.")
     between = ASSIGNMENTS[form]

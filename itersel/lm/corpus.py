@@ -21,7 +21,7 @@ from itersel.base.files import read_lines
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 SPECIAL_WORDS = ("<unk>", "<s>", "</s>")
-# Readers of ARPA files, KenLM among them, take <UNK> for <unk>.
+# Readers of ARPA files, such as KenLM, read <UNK> as <unk>.
 RESERVED_WORDS = (*SPECIAL_WORDS, "<UNK>")
 # KenLM's separators, no others: a no-break space or a form feed is part of a word.
 SEPARATORS = " \t\n\r\0"
@@ -73,7 +73,7 @@ def read_vocabulary(path: str | os.PathLike[str]) -> frozenset[str]:
     """The words of a file, separated by white space, for `Settings.vocabulary`. Plain or gzip."""
     words = frozenset(word for line in read_lines(path) for word in split(line)) - frozenset(SPECIAL_WORDS)
     if not words:
-        raise InputError("no words in the vocabulary", where=path, hint="Write one word a line.")
+        raise InputError("no words in the vocabulary", where=path, hint="Write one word per line.")
     return words
 
 
@@ -88,7 +88,7 @@ def encode(
 
     `vocabulary` keeps that many most frequent words (ties: earlier first occurrence), or the given words.
     `source` names the file in errors; a sentence is then one of its lines, without gaps. The sentences of the fold
-    `without` are passed over, as if they were not there.
+    `without` are skipped.
     """
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
@@ -129,7 +129,7 @@ def _check(corpus: Corpus, lines: Sequence[int], source: str | os.PathLike[str] 
     raise InputError(
         f"the word {word!r} is reserved" if word in RESERVED_WORDS else f"{word!r} is not a word",
         where=f"sentence {sentence}" if source is None else f"{os.fspath(source)}:{sentence}",
-        hint="Remove or escape it: sentence marks are added, and rare words replaced, by the estimation.",
+        hint="Remove or escape it: the estimation adds sentence marks and replaces rare words itself.",
     )
 
 

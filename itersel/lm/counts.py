@@ -17,7 +17,7 @@ from itersel.lm.corpus import BEGIN, Corpus
 
 @dataclass(frozen=True)
 class NGrams:
-    """The distinct n-grams of one order, in suffix order; one element a type in each array."""
+    """The distinct n-grams of one order, in suffix order; each array has one element per n-gram."""
 
     length: int  # n
     first: NDArray[np.int32]  # the leftmost word

@@ -32,7 +32,7 @@ LOG_ZERO = -99.0  # the ARPA format's stand-in for log10 of 0
 class Settings:
     """How to estimate.
 
-    `prune` has a threshold per order, not decreasing, the last one for all remaining orders: an n-gram that
+    `prune` has a threshold per order, not decreasing, the last one is for all higher orders: an n-gram that
     occurs at most that often is dropped (`<unk>`, `<s>`, `</s>` never are). `vocabulary` keeps the N most
     frequent words, ties by first occurrence, or the given words; all others become `<unk>`. With
     `discount_fallback`, an order whose discounts cannot be estimated, as in small or repetitive texts, gets
@@ -54,12 +54,12 @@ class Settings:
         if len(self.prune) > self.order:
             raise ConfigError(
                 f"{len(self.prune)} pruning thresholds ({shown}) for a model of order {self.order}",
-                hint="Give at most one for each order; the last one counts for the remaining orders.",
+                hint="Give at most one per order; the last one is for all higher orders.",
             )
         if any(threshold < 0 for threshold in self.prune) or list(self.prune) != sorted(self.prune):
             raise ConfigError(
                 f"pruning thresholds {shown} decrease or are negative",
-                hint="Each must be at least its predecessor, or parts of kept n-grams would be missing.",
+                hint="No threshold may be below the one before it; otherwise parts of kept n-grams would be missing.",
             )
         if isinstance(self.vocabulary, int) and self.vocabulary < 1:
             raise ConfigError(f"a vocabulary of {self.vocabulary} words", hint="Keep at least one word.")
@@ -90,7 +90,7 @@ class Model:
     words: list[str]
     tables: list[Table]
     discounts: list[tuple[float, float, float]]  # for counts 1, 2, 3 and more, per order
-    fallbacks: list[str] = field(default_factory=list)  # why an order has the fallback discounts, if any has
+    fallbacks: list[str] = field(default_factory=list)  # why an order has fallback discounts, if any does
     sentences: int = 0
     tokens: int = 0  # without sentence marks
 
@@ -124,7 +124,7 @@ def estimate(
 
     The sentences of the fold `without` are left out. `source` names the file in errors: give it
     only if sentence i is its line i. The result depends on the sentences and their order only. Memory: about
-    140 bytes a token at order 5.
+    140 bytes per token at order 5.
     """
     settings = settings or Settings()
     corpus = encode(sentences, vocabulary=settings.vocabulary, source=source, without=without)
@@ -157,7 +157,7 @@ def estimate(
         if tables:
             tables[-1].backoff[:] = _log10(backoff)[keep[index - 1]]
         log_probability = np.minimum(_log10(probability[kept]), 0.0)
-        # The backoffs are known with the next order, which the highest does not have.
+        # The next order gives the backoffs; the highest order has none.
         no_backoff = np.zeros(len(log_probability) if grams.length < settings.order else 0)
         tables.append(Table(grams.first[kept], row_below[grams.suffix[kept]], log_probability, no_backoff))
         lower, row_below = probability, (np.cumsum(kept) - 1).astype(np.int32)

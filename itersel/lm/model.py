@@ -46,7 +46,7 @@ class LanguageModel:
 
 
 class LanguageModels:
-    """A run's model, and those that each lack one fold of the training sentences; opened when first asked for."""
+    """A run's model, and models that each lack one fold of the training sentences; opened on first use."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class LanguageModels:
         *,
         load: Callable[[str | os.PathLike[str]], LanguageModel] | None = None,
     ):
-        """`load` opens a file where not LanguageModel itself does, such as from a cache."""
+        """`load` opens a file instead of LanguageModel, for example from a cache."""
         self._load = load
         self._paths: dict[int | None, str | os.PathLike[str] | None] = {None: main, **dict(enumerate(folds))}
         self._opened: dict[int | None, LanguageModel | None] = {}
@@ -63,7 +63,7 @@ class LanguageModels:
     def open(self, fold: int | None = None) -> LanguageModel | None:
         """The model for a fold's sentences; for None, the run's own, if it has one."""
         if fold not in self._paths:
-            raise ConfigError(f"there is no language model for fold {fold}", hint="Give one for each fold.")
+            raise ConfigError(f"there is no language model for fold {fold}", hint="Give one model per fold.")
         if fold not in self._opened:
             path = self._paths[fold]
             load = self._load or LanguageModel
@@ -71,6 +71,6 @@ class LanguageModels:
         return self._opened[fold]
 
     def open_all(self) -> None:
-        """Open every model now, before processes that are to share them are made."""
+        """Open every model now, before the processes start that share them."""
         for fold in self._paths:
             self.open(fold)

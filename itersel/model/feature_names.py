@@ -1,4 +1,4 @@
-"""From feature ids back to names: needed for people, and to break ties between features of equal norm."""
+"""Names of feature ids: for people, and to break ties between features of equal norm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Names = Callable[[Ids], Sequence[str]]
 
 
 class NameTable:
-    """A table of known names. Two names with one id are an InputError (odds for 10 million: 1 to 370,000)."""
+    """A table of known names. Two names with the same id are an InputError (chance: 1 in 370,000 for 10 million)."""
 
     def __init__(self, names: Iterable[str]):
         distinct = sorted(set(names))
@@ -40,7 +40,7 @@ class NameTable:
 
 
 def select_names(names: Sequence[str], ids: Ids) -> list[str]:
-    """Those of the names whose ids are among the given (ascending) ones, in the order of their ids."""
+    """The names whose ids are among the given ones, which must ascend, in the order of the ids."""
     if not names:
         return []
     mine = feature_ids(list(names))
@@ -50,10 +50,10 @@ def select_names(names: Sequence[str], ids: Ids) -> list[str]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Names as one text, for the way between machines."""
+    """Names as one text, to be sent between machines."""
     return "\n".join(names)
 
 
 def split_names(text: str) -> list[str]:
-    """The names of such a text."""
+    """The inverse: the names in such a text."""
     return text.split("\n") if text else []

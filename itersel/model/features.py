@@ -16,11 +16,11 @@ from itersel.base.files import atomic_write, read_utf8
 
 GROUPS = ("id", "ng", "shape")
 PREFIXES = {"id": ("R:",), "ng": ("RBS:", "RBT:"), "shape": ("Shape_",)}
-"""How the names of a group's features begin."""
+"""Prefixes of the feature names of each group."""
 TEMPLATE_BITS = {"id": 1, "ng": 2 | 4, "shape": 8}
 """How a compiled shard stores its groups."""
 SHOWN = 8
-"""So many weights `repr` shows in full."""
+"""`repr` shows all weights if there are at most this many."""
 BLANKS = frozenset(" \t\r\n")  # what separates words, names and values
 
 
@@ -59,7 +59,7 @@ class Weights(Mapping[str, float]):
     def __init__(self, values: Mapping[str, float] | None = None):
         self.native = _kernel.Weights()
         for name, value in (values or {}).items():
-            # A no-break space may be part of a word, and so of a name; a name with `#` first would read as a comment.
+            # A no-break space may be part of a word and of a name. A line that starts with `#` is a comment.
             if not name or name.startswith("#") or BLANKS.intersection(name) or not math.isfinite(value):
                 raise ConfigError(
                     f"not a feature weight: {name!r} {value!r}",

@@ -44,7 +44,7 @@ feature_ids = _kernel.feature_hashes
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Vector:
-    """Ids strictly ascending, values finite and not 0. Use `Vector.of` for arrays that may not be so."""
+    """Ids strictly ascending, values finite and not 0. Use `Vector.of` for other arrays."""
 
     ids: Ids
     values: Values
@@ -79,7 +79,7 @@ class Vector:
         return Vector(self.ids[begin:end], self.values[begin:end])
 
     def values_of(self, ids: Ids) -> Values:
-        """The values of these features, 0 where there is none."""
+        """The values of these features; 0 for a feature that is not there."""
         at, known = look_up(self.ids, ids)
         values = np.zeros(len(ids))
         values[known] = self.values[at[known]]
@@ -108,7 +108,7 @@ class Vector:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, mapped: bool = False) -> Vector:
-        """Reads and checks a file; `mapped` leaves it in the page cache but keeps it open."""
+        """Reads and checks a file; `mapped` maps the file instead of reading it and keeps it open."""
         data: bytes | mmap.mmap
         try:
             with open(path, "rb") as stream:
@@ -177,7 +177,7 @@ def unpack(
 
 
 def look_up(ids: Ids, wanted: Ids) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
-    """Where the wanted ids are among ascending ones, and which of them are there at all."""
+    """The positions of the wanted ids in ascending ids, and which of them are there."""
     at = np.searchsorted(ids, wanted)
     known = at < len(ids)
     known[known] = ids[at[known]] == wanted[known]

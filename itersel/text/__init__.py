@@ -1,1 +1,1 @@
-"""Text before it is data: bitexts, cleaning, tokenising, the decoder's input."""
+"""Text: bitexts, cleaning, tokenising, the decoder's input."""

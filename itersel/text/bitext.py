@@ -1,8 +1,7 @@
-"""Bitext: reading it from two files or from lines `source ||| target`, cleaning it, dropping unusable pairs.
+"""Bitexts: read them from two files or from lines `source ||| target`, clean them, drop unusable pairs.
 
-In: plain or gzipped UTF-8. Out: pairs of lines whose tokens are parted by single blanks, ready for
-alignment and rule extraction, and a count of what was dropped and why. No other room looks at untokenised
-text.
+In: plain or gzipped UTF-8. Out: pairs of lines whose tokens are separated by single blanks, ready for
+alignment and rule extraction, and a count of what was dropped and why. No other room sees untokenised text.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Bitext:
                 raise InputError(
                     f"expected one {SEPARATOR} in the line, found {len(sides) - 1}",
                     where=self.where(number),
-                    hint="Write one pair a line as `source ||| target`, or give the sides as two files.",
+                    hint="Write one pair per line as `source ||| target`, or give the sides as two files.",
                 )
             yield Pair(number, sides[0].strip(), sides[1].strip())
 
@@ -86,19 +85,19 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
     lines = read_lines(path)
     first = next(lines, None)
     if first is None:
-        raise InputError("the file is empty", where=path, hint="It should hold one sentence a line.")
+        raise InputError("the file is empty", where=path, hint="Write one sentence per line.")
     yield first.removeprefix("\ufeff")
     yield from lines
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """How one side's lines are rewritten. The defaults leave tokenised text alone but for blanks and NFC."""
+    """How one side's lines are rewritten. The defaults change tokenised text only in blanks and NFC."""
 
     normalization: str = "nfc"
-    language: str | None = None  # tokenise by this language's rules; None: the text is tokenised
-    punctuation: bool = False  # typographic quotes and dashes to ASCII
-    escape: bool = False  # reserved characters to entities
+    language: str | None = None  # tokenise by this language's rules; None: the text is already tokenised
+    punctuation: bool = False  # replace typographic quotes and dashes by ASCII
+    escape: bool = False  # replace reserved characters by entities
     lowercase: bool = False
 
     def __post_init__(self) -> None:
@@ -109,7 +108,7 @@ class Cleaning:
             )
 
     def compile(self) -> Callable[[str], str]:
-        """The function that rewrites a line. Any run of blanks and control characters becomes one blank."""
+        """The function that rewrites a line. Any sequence of blanks and control characters becomes one blank."""
         form = None if self.normalization == "none" else self.normalization.upper()
         tokenizer = None if self.language is None else tokenize.Tokenizer(self.language)
 
@@ -141,10 +140,12 @@ class Limits:
     def __post_init__(self) -> None:
         if self.max_length < 0:
             raise ConfigError(
-                f"the greatest length is {self.max_length}", hint="Give a positive number, or 0 for none."
+                f"the maximum length is {self.max_length}", hint="Give a positive number, or 0 for no limit."
             )
         if not (self.max_ratio == 0 or self.max_ratio >= 1):
-            raise ConfigError(f"the greatest length ratio is {self.max_ratio}", hint="Give 1 or more, or 0 for none.")
+            raise ConfigError(
+                f"the maximum length ratio is {self.max_ratio}", hint="Give 1 or more, or 0 for no limit."
+            )
 
     def reason(self, source_length: int, target_length: int) -> str | None:
         """Why a pair of these lengths is dropped, or None."""
@@ -160,7 +161,7 @@ class Limits:
 
 @dataclass
 class Summary:
-    """What a preparation did, written beside its output."""
+    """Counts of one preparation, for the summary file."""
 
     read: int = 0
     kept: int = 0
@@ -178,7 +179,7 @@ class Summary:
 
 
 def clean_side(path: str | os.PathLike[str], cleaning: Cleaning) -> Iterator[str]:
-    """Yield every line of one file, cleaned, dropping none, so that it stays parallel to others."""
+    """Yield every line of one file, cleaned. No line is dropped, so the file stays parallel to others."""
     clean = cleaning.compile()
     for number, line in enumerate(_lines(path), 1):
         cleaned = clean(line)
@@ -189,7 +190,7 @@ def clean_side(path: str | os.PathLike[str], cleaning: Cleaning) -> Iterator[str
 
 def _separator_error(where: str) -> InputError:
     return InputError(
-        f"a token contains {SEPARATOR}, which parts the fields of grammar files",
+        f"a token contains {SEPARATOR}, which separates the fields of grammar files",
         where=where,
         hint="Remove it, escape it (--escape), or drop such pairs of a bitext (--drop-separator).",
     )
@@ -198,7 +199,7 @@ def _separator_error(where: str) -> InputError:
 def prepare(bitext: Bitext, source: Cleaning, target: Cleaning, limits: Limits, summary: Summary) -> Iterator[Pair]:
     """Yield the cleaned pairs that are kept, with their input line numbers, and count in `summary`.
 
-    A token that contains `|||` would break text formats downstream: it is an error (or a drop, see `Limits`).
+    A token that contains `|||` would break later text formats: it is an error, or the pair is dropped (see `Limits`).
     """
     clean_source, clean_target = source.compile(), target.compile()
     for number, left, right in bitext:

@@ -1,4 +1,4 @@
-"""The decoder's input: sentences, each with the place of its grammar, read line by line.
+"""The decoder's input, read line by line: sentences, each with the path of its grammar.
 
 A line is the blank-separated words of a sentence, or cdec's `<seg grammar="folder/grammar.0.gz" id="0"> words </seg>`.
 Words stay as they are: XML entities are not resolved, as in cdec.
@@ -25,7 +25,7 @@ SEG_ATTRIBUTE = re.compile(ATTRIBUTE)
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence to translate. `grammar` is None where the grammar for all sentences is meant."""
+    """One sentence to translate. `grammar` is None if the grammar for all sentences applies."""
 
     id: str
     text: str
@@ -38,10 +38,10 @@ class Sentence:
 
 @dataclass(frozen=True)
 class GrammarPlaces:
-    """Where the grammars of an input are. A line that names its own grammar gets that one, whatever else is given."""
+    """Where the grammars of an input are. A line that names its own grammar always gets it."""
 
-    for_all: bool = False  # there is one for all lines
-    folder: Path | None = None  # holds grammar.N or grammar.N.gz for line N, counting from 0
+    for_all: bool = False  # one grammar serves all lines
+    folder: Path | None = None  # has grammar.N or grammar.N.gz for line N, from 0
     root: Path | None = None  # names in <seg> lines are relative to it; None: to the input file's folder
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ def _sentence(line: str, number: int, path: str, places: GrammarPlaces) -> Sente
     text, attributes = _parse_seg(line, where) if SEG_START.match(line) else (line, {})
     if "|||" in text.split():
         raise InputError(
-            "||| stands between the fields of translations and cannot be a word",
+            "||| separates the fields of translations and cannot be a word",
             where=where,
             hint="Escape it, or remove the reference translation.",
         )
@@ -88,7 +88,7 @@ def _sentence(line: str, number: int, path: str, places: GrammarPlaces) -> Sente
 def _parse_seg(line: str, where: str) -> tuple[str, dict[str, str]]:
     tag = SEG_TAG.match(line)
     if tag is None:
-        raise InputError(f"malformed <seg> tag: {SEG_EXPECTED}", where=where, hint="Values of attributes are quoted.")
+        raise InputError(f"malformed <seg> tag: {SEG_EXPECTED}", where=where, hint="Quote the values of attributes.")
     text, end, rest = line[tag.end() :].partition("</seg>")
     if not end or rest:
         problem = f"text after </seg>: {rest.strip(BLANKS)[:40]!r}" if end else "</seg> is missing"
@@ -102,7 +102,7 @@ def _parse_seg(line: str, where: str) -> tuple[str, dict[str, str]]:
 
 
 def _named_grammar(name: str, path: str, where: str, root: Path | None) -> Path:
-    """The file a <seg> line names. It must lie below the root: input from elsewhere may not have any file read."""
+    """The file a <seg> line names. It must be below the root, so that foreign input cannot make us read any file."""
     if not name or "\0" in name:
         raise InputError(f"the grammar has no usable file name; {SEG_EXPECTED}", where=where)
     base = root or (Path() if path == "-" else Path(path).parent)

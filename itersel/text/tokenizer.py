@@ -1,4 +1,4 @@
-"""A rule tokeniser for running text: punctuation apart; abbreviations, numbers and hyphenated words together.
+"""A tokeniser with rules: it separates punctuation and keeps abbreviations, numbers and hyphenated words whole.
 
 In: one line of untokenised text and its language. Out: the same line with blanks between tokens, in the
 conventions of most statistical systems' training data: `It's 3.5 % of "the U.S." market.` becomes
@@ -91,7 +91,7 @@ def _separable() -> re.Pattern[str]:
 
 
 def ascii_punctuation(line: str) -> str:
-    """Map typographic quotes, apostrophes, dashes and ellipses to ASCII; long dashes get blanks around."""
+    """Map typographic quotes, apostrophes, dashes and ellipses to ASCII; long dashes get blanks around them."""
     return line.translate(_TYPOGRAPHIC_TABLE)
 
 
@@ -125,7 +125,7 @@ class Tokenizer:
         return " ".join(self._split_full_stops(self._split_apostrophes(line).split()))
 
     def _split_apostrophes(self, line: str) -> str:
-        """Set apostrophes apart; between two letters the language decides whether one word keeps it."""
+        """Separate apostrophes; between two letters, the language decides which word keeps it, if any."""
         right = " " if self.language in APOSTROPHE_OPENS_RIGHT else ""
         left = " " if self.language in APOSTROPHE_CLOSES_LEFT else ""
         if not right and not left:

@@ -55,7 +55,7 @@ def test_a_failing_rename_is_rolled_back(tmp_path, monkeypatch, failing):
 
 def test_one_name_twice_and_no_regular_file(tmp_path):
     with (
-        pytest.raises(InputError, match="two different outputs"),
+        pytest.raises(InputError, match="two outputs have this name"),
         atomic_group([tmp_path / "a", tmp_path / "." / "a"]),
     ):
         pass
@@ -124,7 +124,7 @@ def test_a_folder_is_held_by_one(tmp_path, capfd):
         order.append("first")
     thread.join()
     assert order == ["first", "second"]
-    assert "another process is at work here" in capfd.readouterr().err
+    assert "another process is working here" in capfd.readouterr().err
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"), exclusive(tmp_path / "file"):
         pass

@@ -252,7 +252,7 @@ def test_oracles(call, corpus, files, form):
         (
             ["-r", "ref", "--kbest", "lists"],
             {"lists": ["0 ||| a ||| f", "1 ||| a ||| f", "0 ||| b ||| f"]},
-            "lists:3: list '0' was there before",
+            "lists:3: list '0' appears twice",
         ),
         (["-r", "ref", "--kbest", "lists"], {"lists": []}, "lists: no list for sentence 0"),
     ],

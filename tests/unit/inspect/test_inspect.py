@@ -226,8 +226,8 @@ def test_run_of_an_older_version(folder):
         (["grammar", "--grep", "("], "grep '('"),
         (["a.itsh", "--sentence", "3"], "a.itsh: sentence is 3"),
         (["a.itsh", "--sentence", "-1"], "a.itsh: sentence is -1"),
-        (["a.itsh", "--weights", "weights"], "weights without a sentence"),
-        (["a.itsh", "--sentence", "0", "--derivation"], "weights are needed"),
+        (["a.itsh", "--weights", "weights"], "--weights needs a sentence"),
+        (["a.itsh", "--sentence", "0", "--derivation"], "translating needs weights"),
         (
             ["a.itsh", "--sentence", "0", "--weights", "weights", "--derivation", "--rank", "99"],
             "a.itsh: the sentence has",

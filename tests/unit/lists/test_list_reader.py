@@ -100,7 +100,7 @@ def test_lists_are_the_neighbouring_lines_of_an_id(tmp_path):
         ("1 ||| a ||| x=1\n0 ||| b ||| x=1\n", 2, "list 0 comes after list 1"),
         ("0 ||| a ||| x=1\n1 ||| b ||| x=1\n0 ||| c ||| x=1\n", 3, "list 0 comes after list 1"),
         (2 * f"{9 * 'a'} ||| a ||| x=1\n" + 2 * f"{5000 * '1'} ||| a ||| x=1\n" + "a ||| a |||\n\n", 6, "empty line"),
-        ("a ||| a ||| x=1\nb ||| b ||| x=1\na ||| c ||| x=1\n", 3, "list 'a' was there before"),
+        ("a ||| a ||| x=1\nb ||| b ||| x=1\na ||| c ||| x=1\n", 3, "list 'a' appears twice"),
         ('{"id": 0, "text": "a", "features": {}}\n{"id": 0, "text":\n', 2, "not JSON"),
         ('{"id": 0, "text": "a", "features": {}}\n[]\n', 2, "not a JSON object"),
         ('{"text": "a", "features": {}}\n', 1, "no 'id'"),
