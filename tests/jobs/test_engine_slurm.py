@@ -16,6 +16,7 @@ from itersel.base.errors import ConfigError, InputError
 from itersel.engines import file_work, local, open_engine, slurm
 from itersel.engines.config import RunConfig
 from itersel.run.driver import train
+from toy_cases import check_toy_algorithm
 
 pytestmark = pytest.mark.slow
 SLURM = RunConfig("slurm", reducers=2)
@@ -65,6 +66,10 @@ def test_shards_with_weights_of_their_own(tmp_path, data):
     train(config, tmp_path / "inline", warn=lambda text: None)
     train(replace(config, run=SLURM), tmp_path / "slurm", warn=lambda text: None)
     assert_same_run(tmp_path / "inline", tmp_path / "slurm")
+
+
+def test_an_algorithm_of_somebody_else(tmp_path, data):
+    check_toy_algorithm(data, SLURM, tmp_path)
 
 
 def test_demo_data(tmp_path, demo_training):

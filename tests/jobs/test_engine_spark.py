@@ -29,6 +29,7 @@ from itersel.engines.spark_tasks import PASSING, ShippedJob
 from itersel.mapreduce.failure import WorkerError
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
+from toy_cases import check_toy_algorithm
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -157,6 +158,11 @@ def test_shards_with_weights_of_their_own_and_models_of_one_name(cluster, tmp_pa
     same = dataclasses.replace(config, fold_models=tuple(map(str, folds)))
     run(on_spark(same, cluster.options()), tmp_path / "spark")
     assert_same_run(tmp_path / "inline", tmp_path / "spark")
+
+
+@pytest.mark.slow
+def test_an_algorithm_of_somebody_else(cluster, tmp_path):
+    check_toy_algorithm(small_data(tmp_path), RunConfig("spark", reducers=2, options=cluster.options()), tmp_path)
 
 
 @pytest.mark.slow

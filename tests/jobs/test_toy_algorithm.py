@@ -1,6 +1,7 @@
 """An algorithm is one module: a toy of 40 lines runs everywhere, resumes, and is known by its own name."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -15,6 +16,10 @@ from itersel.engines import RunConfig
 from itersel.inspect.run import epoch_table
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
+from itersel.pipeline.experiment.cells import build_data, evaluate_cells, plan_cells, run_cells
+from itersel.pipeline.experiment.config import load_experiment
+from itersel.pipeline.experiment.table import paper_table
+from itersel.report import write_report
 from itersel.run.config import load_train_config
 from itersel.run.driver import train
 from toy_cases import NAME, check_toy_algorithm, copy_module, declared, medians, reference, toy_config
@@ -85,3 +90,53 @@ def test_killed_and_resumed_from_the_command_line(data, tmp_path):
     done = subprocess.run(command(data, output), cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert_same_run(expected, output)
+
+
+def test_the_report_knows_it_by_its_own_name(data, tmp_path):
+    folder = reference(data, tmp_path / "run")
+    page = write_report([folder], tmp_path / "report.html").read_text()
+    for word in ("MedianSGD", "hypotheses per list"):
+        assert word in page
+    assert "pair errors" not in page, "the figures of other algorithms are not drawn"
+
+
+BUILD = """\
+work: work
+train: {source: t.de, target: t.en, held_out: {devtest: 6}}
+sets: {test: {source: t.de, references: [t.en]}}
+align: {given: t.align}
+lm: {order: 2}
+shards: {size: 12}
+"""
+GRID = """\
+build: build.yaml
+devtest: devtest
+tests: [test]
+train: {epochs: 1, epoch: {k: 10}}
+grid:
+  - {algorithm: iter_sel_sgd, tuning: train}
+  - {algorithm: "toy_median:Median", tuning: train, set: {median_sgd.least: 1e-5}}
+significance: {trials: 10}
+"""
+
+
+def test_an_experiments_table_has_it_by_its_own_name(tmp_path):
+    words = {"das": ["the", "that"], "haus": ["house", "home"], "ist": ["is"], "klein": ["small"], "hund": ["dog"]}
+    names, draw = list(words), random.Random(1)
+    lines = [[names[(i * j + i // 5) % 5] for j in range(1, 4 + i % 3)] for i in range(1, 43)]
+    (tmp_path / "t.de").write_text("".join(f"{' '.join(line)}\n" for line in lines))
+    (tmp_path / "t.en").write_text(
+        "".join(f"{' '.join(draw.choice(words[word]) for word in line)}\n" for line in lines)
+    )
+    (tmp_path / "t.align").write_text("".join(f"{' '.join(f'{k}-{k}' for k in range(len(one)))}\n" for one in lines))
+    (tmp_path / "build.yaml").write_text(BUILD)
+    (tmp_path / "grid.yaml").write_text(GRID)
+    config = load_experiment(tmp_path / "grid.yaml")
+    build_data(config)
+    plans = plan_cells(config)
+    assert [plan.cell.name for plan in plans] == ["iter_sel_sgd-train-all", "median_sgd-train-all"]
+    assert len(list(run_cells(plans))) == 2
+    table = paper_table(evaluate_cells(config, plans))
+    assert "updates" in table.text(), "it chooses by updates"
+    legend = " ".join(table.legend)
+    assert "4 IterSelSGD" in legend and "5 MedianSGD" in legend, "one without a number gets the next free one"
