@@ -1,8 +1,8 @@
 """Compilation: sentences, references, domains and grammars become the bytes of shards.
 
 In: a `Corpus` and a source of grammars: files, or the extraction index, which needs no grammar files. Out: one shard
-for a list of sentence numbers. The bytes and the content key, which stands for everything they are made from, do not depend
-on other shards: this process, a mapper or a resumed run makes the same ones.
+for a list of sentence numbers. The bytes and the content key, which stands for everything they are made from, do not
+depend on other shards: this process, a mapper or a resumed run makes the same ones.
 """
 
 from __future__ import annotations

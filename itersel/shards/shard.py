@@ -1,8 +1,8 @@
 """Shards: the compiled unit of work. Sentences with references, domain and grammar in one memory-mapped file.
 
 Everything that does not depend on the weights (tokens, rule tables, feature ids, template features) is computed when
-the shard is made, not in every epoch. A shard has a format version and a checksum; a truncated or altered one is refused.
-Within a shard, rules that sentences share are stored once, and equal rules of a sentence are merged.
+the shard is made, not in every epoch. A shard has a format version and a checksum; a truncated or altered one is an
+error. Within a shard, rules that sentences share are stored once, and equal rules of a sentence are merged.
 """
 
 from __future__ import annotations
