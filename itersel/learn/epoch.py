@@ -36,7 +36,7 @@ class EpochConfig:
     """Only the best derivation of each target string."""
     metric: Annotated[str, OneOf(*KERNEL_METRICS)] = "stupid_bleu"
     """What hypotheses are compared by. On Multi30k, `fixed_stupid_bleu` makes the output 4 % too long
-    (docs/experiments.md)."""
+    (docs/results.md)."""
     order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
     """Longest n-gram of the metric."""
     learn: LearnConfig = field(default_factory=LearnConfig)

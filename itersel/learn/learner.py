@@ -28,7 +28,7 @@ class LearnConfig:
 
     rule: Annotated[str, OneOf(*RULES)] = "margin_perceptron"
     """margin_perceptron: update if ⟨w, x̄⟩ < margin; perceptron, the ACL 2012 paper's: if ⟨w, x̄⟩ ≤ 0. Online, the latter
-    collapses on real data (docs/experiments.md)."""
+    collapses on real data (docs/results.md)."""
     margin: Annotated[float, Range(0)] = 1.0
     eta: Annotated[float, Range(above=0)] = 0.0001
     """Learning rate."""

@@ -1,1 +1,1 @@
-"""Shards: the compiled unit of work, who goes into which, and folders of them."""
+"""Shards, the compiled unit of work: the file, which sentences go into which shard, folders of shards."""

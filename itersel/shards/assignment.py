@@ -30,7 +30,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Layout:
-    """How sentences are dealt out. Shards (of one label) differ by at most one sentence in size.
+    """How sentences are divided into shards. Shards (of one label) differ by at most one sentence in size.
 
     random      shuffled by the seed, then cut
     sequential  cut in input order
@@ -44,7 +44,7 @@ class Layout:
     """The number of shards instead of their size; not for domains."""
     seed: int = 1
     first: int | None = None
-    """Make only so many of the shards, the first ones: training on a part of the corpus."""
+    """Make only this many shards, the first ones, to train on a part of the corpus."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", current_kind(self.kind))
@@ -99,7 +99,7 @@ def shard_name(number: int) -> str:
 
 
 def random_bits(seed: int, counter: int) -> int:
-    """64 bits that depend on seed and counter alone: SplitMix64 addressed by counter, as in kernel/random.hh."""
+    """64 bits that depend only on seed and counter: SplitMix64 addressed by counter, as in kernel/random.hh."""
     x = (seed + (counter + 1) * 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK

@@ -1,8 +1,8 @@
 """Compilation: sentences, references, domains and grammars become the bytes of shards.
 
-In: a `Corpus` and a source of grammars: files or, without writing any, the extraction index. Out: one shard for a list
-of sentence numbers. The bytes, and the content key that stands for all they are made from, do not depend on other
-shards: a process, a map task or a resumed run makes the same ones.
+In: a `Corpus` and a source of grammars: files, or the extraction index, which needs no grammar files. Out: one shard
+for a list of sentence numbers. The bytes and the content key, which stands for everything they are made from, do not
+depend on other shards: this process, a mapper or a resumed run makes the same ones.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ class Corpus:
         """
         read = list(read_sentences(sentences, places or GrammarPlaces(for_all=True)))
         if not read:
-            raise InputError("the file is empty", where=sentences, hint="It should hold one sentence a line.")
+            raise InputError("the file is empty", where=sentences, hint="Write one sentence per line.")
         for sentence in read:
             _check_line(sentence.text, sentence.where or "")
             if places is None and sentence.grammar is not None:
                 raise InputError(
-                    "the line names a grammar, but rules are to come from an index",
+                    "the line names a grammar, but the rules come from an index",
                     where=sentence.where,
                     hint="Give plain sentences, or leave the index out.",
                 )
@@ -106,7 +106,7 @@ def _check_line(line: str, where: str) -> None:
         raise InputError("the line is empty", where=where, hint="Remove the sentence from all files.")
     if SEPARATOR in line:
         raise InputError(
-            f"a token contains {SEPARATOR}, which parts the fields of grammars",
+            f"a token contains {SEPARATOR}, which separates the fields of grammars",
             where=where,
             hint="Escape or remove it (itersel prepare does either).",
         )
@@ -126,7 +126,7 @@ class GrammarSource(Protocol):
 
 
 class IndexGrammars:
-    """Grammars extracted when they are needed; never written."""
+    """Grammars that are extracted on demand and never written."""
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
 """A folder of shards, `shard.0000.itsh` …, with `manifest.json`, made shard by shard and resumable.
 
-Whoever finishes a shard (this process, a forked one, a map task elsewhere) writes the shard and then its record,
-`shard.0000.itsh.json`; when all are there, the manifest takes the records in. A shard is kept if its record has the
-content key that it would get now and the file is whole; all others are made again. The manifest exists only while it
-is true of the folder.
+The process that finishes a shard (this one, a forked one, or a mapper elsewhere) writes the shard and then its record,
+`shard.0000.itsh.json`. When all shards are there, the records move into the manifest. A shard is kept if its record has
+the content key that it would get now and the file is intact; all others are made again. The manifest exists only while
+it is true.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class PlannedShard:
     key: str
 
     def to_line(self) -> str:
-        """One line of JSON: the input record of a map task."""
+        """One line of JSON: the values of a work item."""
         return json.dumps({**asdict(self.assignment), "key": self.key}, sort_keys=True)
 
     @classmethod
@@ -58,7 +58,7 @@ class PlannedShard:
 
 @dataclass(frozen=True)
 class ShardRecord:
-    """What the manifest says of a shard. Sentences are numbers of input lines, from 0, in the shard's order."""
+    """What the manifest says about a shard. Sentences are numbers of input lines, from 0, in the shard's order."""
 
     name: str
     task: str
@@ -75,7 +75,7 @@ class ShardRecord:
         except InputError as error:
             return error.message
         if f"{found.checksum:016x}" != self.checksum or (folder / self.name).stat().st_size != self.bytes:
-            return "the content is not the one that was written"
+            return "the content has changed since it was written"
         return None
 
 
@@ -100,14 +100,14 @@ def plan_shards(compiler: ShardCompiler, layout: Layout) -> list[PlannedShard]:
 def write_shard(compiler: ShardCompiler, folder: str | os.PathLike[str], planned: PlannedShard) -> ShardRecord:
     """Compile one shard into the folder, atomically, then its record. Safe to repeat: equal bytes replace each other.
 
-    Sentences or options that are not those of the plan are an error.
+    Sentences or options that differ from the plan are an error.
     """
     folder, assignment = Path(folder), planned.assignment
     if compiler.key(assignment.sentences) != planned.key:
         raise InputError(
-            "these sentences, references, index or options are not those the shards were planned with",
+            "the sentences, references, index or options have changed since the shards were planned",
             where=assignment.name,
-            hint="Plan again with the present files.",
+            hint="Plan the shards again with the current files.",
         )
     try:
         content = compiler.compile(assignment.sentences)
@@ -143,7 +143,7 @@ def write_shards(
     """Make the folder complete, shard by shard, in order; the same bytes for any number of jobs and any runner.
 
     `inputs` (see `describe_inputs`) goes into the manifest. `runner` makes the missing shards instead of `jobs`
-    processes: it must call `write_shard` for each, somewhere, and hand over the records.
+    processes: it must call `write_shard` for each and return the records.
     """
     with exclusive(folder):
         yield from _complete(compiler, layout, Path(folder), jobs, inputs or {}, runner)
@@ -226,14 +226,16 @@ def describe_inputs(paths: dict[str, Sequence[str | os.PathLike[str]]]) -> dict[
 
 
 def _checked(records: Iterable[ShardRecord], missing: Sequence[PlannedShard]) -> list[ShardRecord]:
-    """The records in the plan's order, after looking for doubled, missing and foreign ones."""
+    """The records in the plan's order, after a check for repeated, missing and unknown ones."""
     keys = {planned.assignment.name: planned.key for planned in missing}
     found: dict[str, ShardRecord] = {}
     for record in records:
         if record.name in found:
-            raise ResourceError(f"the job made {record.name} twice", hint="Was its input split or doubled?")
+            raise ResourceError(
+                f"the job made {record.name} twice", hint="Check whether its input was split or repeated."
+            )
         if keys.get(record.name) != record.key:
-            raise ResourceError(f"the job made {record.name}, which was not asked for in this form")
+            raise ResourceError(f"the job made {record.name}, which is not in the plan in this form")
         found[record.name] = record
     lost = [name for name in keys if name not in found]
     if lost:
@@ -255,7 +257,7 @@ def _manifest(
 
 
 def _known_records(folder: Path) -> dict[str, ShardRecord]:
-    """Records of the manifest and of shards finished since, by name. Unreadable ones are as good as absent."""
+    """Records of the manifest and of shards finished since, by name. Unreadable ones are ignored."""
     found: dict[str, ShardRecord] = {}
     manifest = _read_json(folder / MANIFEST)
     entries = manifest.get("shards", []) if isinstance(manifest, dict) else []
@@ -269,10 +271,10 @@ def _known_records(folder: Path) -> dict[str, ShardRecord]:
 
 
 def _clear(folder: Path, kept: dict[str, ShardRecord]) -> None:
-    """Remove the manifest and whatever an earlier run left, but for the shards that are kept (with their records)."""
+    """Remove the manifest and what an earlier run left, except for shards that are kept and their records."""
     if not folder.is_dir():
         return
-    for name, record in kept.items():  # these may be in the manifest only
+    for name, record in kept.items():  # these may be only in the manifest
         _write_json(folder / f"{name}.json", asdict(record))
     (folder / MANIFEST).unlink(missing_ok=True)
     for path in folder.iterdir():

@@ -1,8 +1,8 @@
 """Shards: the compiled unit of work. Sentences with references, domain and grammar in one memory-mapped file.
 
-What does not depend on the weights (tokens, rule tables, feature ids, template features) is computed when the shard is
-made, not every epoch. A shard carries a format version and a checksum; a truncated or altered one is refused by name.
-Within a shard, rules that sentences share are stored once, and equal rules of a sentence are merged.
+Everything that does not depend on the weights (tokens, rule tables, feature ids, template features) is computed when
+the shard is made, not in every epoch. A shard has a format version and a checksum; a truncated or altered one is an
+error. Within a shard, rules that sentences share are stored once, and equal rules of a sentence are merged.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ShardWriter:
         self.count += 1
 
     def to_bytes(self) -> bytes:
-        """The file's content; the writer cannot be used afterwards."""
+        """The content of the file. Do not use the writer afterwards."""
         return self.native.finish()
 
     def write(self, path: str | os.PathLike[str]) -> None:

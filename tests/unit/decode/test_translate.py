@@ -194,7 +194,7 @@ def test_a_weight_for_no_model_is_noticed(call):
         (["in"], "in", b"<seg grammar='g'> a\n", "in:1: </seg> is missing"),
         (["in"], "in", b"<seg grammar='../g'> a </seg>\n", r"in:1: .*outside.*\n.*--grammar-root"),
         (["in", "--grammar", "g"], "in", b"ein\nmann \xff\n", "in:2: invalid UTF-8"),
-        (["in", "--grammar", "g"], "in", b"ein ||| one\n", r"in:1: \|\|\| stands between"),
+        (["in", "--grammar", "g"], "in", b"ein ||| one\n", r"in:1: \|\|\| separates the fields"),
         (["in", "--grammar", "g"], "in", b"ein\n" + b"x " * 32001, r"in:2: sentence 1: the sentence has 32001 words"),
         (["in", "--grammars", "grammars"], "in", b"a\nb\nc\n", "in:3: there is no grammar.2 or grammar.2.gz"),
         (["plain", "--grammars", "grammars"], "grammars/grammar.1.gz", b"[X] ||| a\n", r"grammar.1.gz:1: .*sentence 1"),

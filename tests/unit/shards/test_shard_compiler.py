@@ -318,7 +318,7 @@ def test_plans_travel_as_lines_and_are_checked(corpus_files):
     for line in ("", "{}", "[1]", '{"name": "../x", "sentences": [], "task": "", "key": ""}'):
         with pytest.raises(InputError, match="not the plan of a shard"):
             PlannedShard.from_line(line)
-    with pytest.raises(InputError, match=r"shard\.0001\.itsh: .*not those the shards were planned with"):
+    with pytest.raises(InputError, match=r"shard\.0001\.itsh: .*have changed since the shards were planned"):
         write_shard(compiler(corpus_files, ExtractOptions(folds=2)), corpus_files / "out", planned)
     with pytest.raises(InputError, match="no sentence 99"):
         made.key([99])

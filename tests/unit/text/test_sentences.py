@@ -82,7 +82,7 @@ def test_seg_lines_without_grammar_and_plain_lines_mix(read, tmp_path):
         ('<seg grammar="a\0b"> a </seg>', "no usable file name"),
         ('<seg grammar="g" id="1 2"> a </seg>', "the id '1 2' is not a word"),
         ('<seg grammar="g" id=""> a </seg>', "the id '' is not a word"),
-        ('<seg grammar="g"> a ||| b </seg>', "||| stands between"),
+        ('<seg grammar="g"> a ||| b </seg>', "||| separates the fields"),
         ("a", "this line names no grammar"),
         ("<seg> a </seg>", "this line names no grammar"),
     ],
