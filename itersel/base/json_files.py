@@ -24,6 +24,14 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     return values
 
 
+def find_json(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """The object in the file; None if there is no such file, or none that can be read."""
+    try:
+        return read_json(path)
+    except InputError:
+        return None
+
+
 def write_json(path: str | os.PathLike[str], values: dict[str, Any]) -> None:
     """Write the object, one value per line, so that people can read it."""
     with atomic_write(path) as stream:

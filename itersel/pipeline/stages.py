@@ -18,7 +18,8 @@ from typing import Any
 
 from itersel.base import events
 from itersel.base.errors import InputError
-from itersel.base.files import atomic_write, file_checksum
+from itersel.base.files import file_checksum
+from itersel.base.json_files import find_json, write_json
 from itersel.base.usage import peak_megabytes
 
 FORMAT = 1
@@ -85,8 +86,7 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
         "seconds": seconds,
         "peak_megabytes": peak,
     }
-    with atomic_write(path) as stream:
-        stream.write((json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+    write_json(path, document)
     return StageResult(stage.name, what, size, seconds, False, seconds, peak)
 
 
@@ -124,11 +124,8 @@ def _key(stage: Stage, inputs: Mapping[str, str]) -> str:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        record = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return record if isinstance(record, dict) and record.get("format") == FORMAT else None
+    record = find_json(path)
+    return record if record is not None and record.get("format") == FORMAT else None
 
 
 def _holds(stage: Stage, record: Mapping[str, Any], work: Path) -> bool:

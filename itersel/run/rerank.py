@@ -16,7 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from itersel.base.files import atomic_write, file_checksum
+from itersel.base.files import file_checksum
+from itersel.base.json_files import write_json
 from itersel.lists.compiler import compile_lists
 from itersel.lists.reader import Fields
 from itersel.lists.table import VERSION
@@ -55,8 +56,7 @@ def compiled(
     place = Path(directory) / TABLES / f"{key}.table"
     if not place.exists():
         description = {"paths": {"lists": list(lists), "references": list(references)}} | made_of
-        with atomic_write(place.with_suffix(".json")) as stream:
-            stream.write((json.dumps(description, indent=1) + "\n").encode())
+        write_json(place.with_suffix(".json"), description)
         compile_lists(
             lists,
             references,

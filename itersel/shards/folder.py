@@ -21,6 +21,7 @@ from typing import Any
 
 from itersel.base.errors import InputError, ResourceError
 from itersel.base.files import atomic_write, read_bytes
+from itersel.base.json_files import find_json
 from itersel.base.locks import exclusive
 from itersel.base.workers import ordered_map
 from itersel.shards.assignment import Assignment, Layout
@@ -173,7 +174,7 @@ def _complete(
             trouble[name] = wrong
     missing = [planned for planned in plan if planned.assignment.name not in kept]
     manifest = _manifest(compiler, layout, inputs, [kept[p.assignment.name] for p in plan] if not missing else [])
-    if missing or _read_json(folder / MANIFEST) != manifest:
+    if missing or find_json(folder / MANIFEST) != manifest:
         _clear(folder, kept)
     for record in kept.values():
         yield FinishedShard(record, made=False)
@@ -259,10 +260,10 @@ def _manifest(
 def _known_records(folder: Path) -> dict[str, ShardRecord]:
     """Records of the manifest and of shards finished since, by name. Unreadable ones are ignored."""
     found: dict[str, ShardRecord] = {}
-    manifest = _read_json(folder / MANIFEST)
+    manifest = find_json(folder / MANIFEST)
     entries = manifest.get("shards", []) if isinstance(manifest, dict) else []
     if isinstance(entries, list):
-        entries = [*entries, *(_read_json(path) for path in sorted(folder.glob("shard.*.itsh.json")))]
+        entries = [*entries, *(find_json(path) for path in sorted(folder.glob("shard.*.itsh.json")))]
     for entry in entries:
         with contextlib.suppress(TypeError):
             record = ShardRecord(**entry)
@@ -280,13 +281,6 @@ def _clear(folder: Path, kept: dict[str, ShardRecord]) -> None:
     for path in folder.iterdir():
         if OUR_FILE.fullmatch(path.name) and path.name.removesuffix(".json") not in kept:
             path.unlink(missing_ok=True)
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
 
 
 def _write_json(path: Path, document: dict[str, Any]) -> None:
