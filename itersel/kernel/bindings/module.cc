@@ -54,4 +54,5 @@ PYBIND11_MODULE(_kernel, module) {
   itersel::bind_learn(module);
   itersel::bind_extract(module);
   itersel::bind_train(module);
+  itersel::bind_tune(module);
 }

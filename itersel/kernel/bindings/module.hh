@@ -17,5 +17,6 @@ void bind_shard(pybind11::module_& module);
 void bind_learn(pybind11::module_& module);
 void bind_extract(pybind11::module_& module);
 void bind_train(pybind11::module_& module);
+void bind_tune(pybind11::module_& module);
 
 }  // namespace itersel
