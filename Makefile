@@ -26,11 +26,11 @@ lint:
 # What the tests of engines and of the report use and pip has not. Where it cannot be installed, they are skipped with a
 # reason, unless CI=true.
 tools:
-	-bash conf/slurm/single-node.sh install
-	-bash conf/sge/single-node.sh install
-	-bash conf/browser/install.sh
+	-bash tools/slurm/single-node.sh install
+	-bash tools/sge/single-node.sh install
+	-bash tools/browser/install.sh
 	-which zsh fish > /dev/null || apt-get install -y -q --no-install-recommends zsh fish
-	-$(PYTHON) conf/hadoop/cluster.py install
+	-$(PYTHON) tools/hadoop/cluster.py install
 
 # A file's tests stay in one process, so that each engine is started once.
 check:

@@ -1,4 +1,5 @@
-"""Builds the native kernel: our C++17 sources plus KenLM, linked into one extension module.
+"""Builds the native kernel (our C++17 sources plus KenLM, linked into one extension module) and collects the files that
+engines and the demo need besides modules: a wheel gets the folders of RESOURCES as `itersel/_installed/`.
 
 KenLM's sources come from its source distribution on the package index, pinned by version and hash, or from the
 directory named by the environment variable KENLM_SOURCE. Nothing of KenLM is kept in this repository.
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError, LinkError
 
 KENLM_VERSION = "0.3.0"
@@ -25,6 +27,10 @@ KENLM_SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8
 
 ROOT = Path(__file__).resolve().parent
 KERNEL = Path("itersel") / "kernel"
+BINDINGS = "bindings"  # the only folder there that includes headers of Python and pybind11
+RESOURCES = ("jobs", "conf", "data/demo", "data/sample")
+INSTALLED = Path("itersel") / "_installed"  # itersel.base.resources looks there
+KENLM_LICENCES = ("LICENSE", "COPYING", "COPYING.3", "COPYING.LESSER.3", "util/double-conversion/LICENSE")
 KENLM_MACROS = [("KENLM_MAX_ORDER", "6"), ("NDEBUG", None), ("HAVE_CLOCKGETTIME", None)]
 COMPILER_HELP = (
     "A C++17 compiler is needed to build itersel's kernel.\n"
@@ -78,11 +84,25 @@ def newer(target: Path, sources: list[Path]) -> bool:
 
 
 def read_dependencies(path: Path, source: Path) -> list[Path]:
-    """The files that an object was made of, by the compiler's own account; without one, the object counts as old."""
+    """Our files that an object was made of, by the compiler's own account; without one, the object counts as old."""
     if not path.exists():
         return [path]
     names = path.read_text().replace("\\\n", " ").partition(":")[2].split()
-    return [source, *map(Path, names)]
+    return [source, *(Path(name) for name in names if Path(name).is_relative_to(ROOT))]
+
+
+def foreign_headers(folder: Path) -> Path:
+    """A file that is as old as the versions of Python's and pybind11's headers in use.
+
+    The headers themselves say nothing: pip puts pybind11 into a new temporary folder for every build.
+    """
+    import pybind11
+
+    path, content = folder / "headers.txt", f"{sys.implementation.cache_tag}, pybind11 {pybind11.__version__}\n"
+    if not path.exists() or path.read_text() != content:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return path
 
 
 def build_details(flags: list[str]) -> list[str]:
@@ -90,6 +110,27 @@ def build_details(flags: list[str]) -> list[str]:
     kenlm = "from KENLM_SOURCE" if os.environ.get("KENLM_SOURCE") else KENLM_VERSION
     facts = {"FLAGS": " ".join(flags), "KENLM": kenlm, "BUILD_ID": build_id(flags)}
     return [f'-DITERSEL_{name}="{value}"' for name, value in facts.items()]
+
+
+class BuildPackage(build_py):
+    """Modules, and the resources beside them. An editable install finds the resources in the checkout."""
+
+    def run(self) -> None:
+        if not self.editable_mode:
+            shutil.rmtree(Path(self.build_lib) / "itersel", ignore_errors=True)  # modules that are no more
+            for source, target in self.resources().items():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+        super().run()
+
+    def resources(self) -> dict[Path, Path]:
+        files = [path for name in RESOURCES for path in sorted((ROOT / name).rglob("*")) if path.is_file()]
+        folder = Path(self.build_lib) / INSTALLED
+        return {path: folder / path.relative_to(ROOT) for path in files if "__pycache__" not in path.parts}
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        found = super().get_outputs(include_bytecode)
+        return found if self.editable_mode else [*found, *map(str, self.resources().values())]
 
 
 class BuildKernel(build_ext):
@@ -123,8 +164,18 @@ class BuildKernel(build_ext):
             self.compiler.link_shared_object(
                 [*map(str, objects), str(archive)], str(target), extra_postargs=[*link, "-lrt"], target_lang="c++"
             )
+            if not self.inplace:
+                self.copy_licences(kenlm)
         except (CompileError, LinkError) as error:
             sys.exit(f"Building the kernel failed: {error}\n{COMPILER_HELP}")
+
+    def copy_licences(self, kenlm: Path) -> None:
+        """KenLM's terms travel with the module that contains it (NOTICE)."""
+        for name in KENLM_LICENCES:
+            if (kenlm / name).is_file():
+                target = Path(self.build_lib) / INSTALLED / "licenses" / "kenlm" / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(kenlm / name, target)
 
     def build_kenlm(self, kenlm: Path, build: Path, flags: list[str]) -> Path:
         folders = [kenlm / "lm", kenlm / "util", kenlm / "util" / "double-conversion"]
@@ -141,7 +192,10 @@ class BuildKernel(build_ext):
         def compile_one(source: Path) -> Path:
             target = folder / f"{source.parent.name}_{source.stem}.o"
             used = target.with_suffix(".d")  # the compiler writes there which headers it read
-            if not newer(target, read_dependencies(used, source)):
+            made_of = read_dependencies(used, source)
+            if source.parent.name == BINDINGS:
+                made_of.append(headers)
+            if not newer(target, made_of):
                 made = self.compiler.compile(
                     [str(source)],
                     output_dir=str(folder / f"of-{os.getpid()}"),  # two builds at a time do not share half-made files
@@ -152,7 +206,7 @@ class BuildKernel(build_ext):
                 shutil.move(made[0], target)
             return target
 
-        folder.mkdir(parents=True, exist_ok=True)
+        headers = foreign_headers(folder)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             made = list(pool.map(compile_one, sources))
         shutil.rmtree(folder / f"of-{os.getpid()}", ignore_errors=True)
@@ -173,5 +227,5 @@ setup(
             include_dirs=[pybind11_include(), str(ROOT / KERNEL)],
         )
     ],
-    cmdclass={"build_ext": BuildKernel},
+    cmdclass={"build_py": BuildPackage, "build_ext": BuildKernel},
 )

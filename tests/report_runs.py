@@ -5,6 +5,7 @@ import random
 import shutil
 from pathlib import Path
 
+from itersel.base.figures import Choice, Declaration, Figure, Statistic
 from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Row
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
@@ -41,7 +42,7 @@ def write_shard(path: Path, count: int, draw: random.Random) -> str:
 
 
 def make_runs(folder: Path) -> dict[str, Path]:
-    """Directories by name; silent has no devtest, single has one epoch, begun has none yet."""
+    """Directories by name; silent has no devtest, single has one epoch, begun has none yet, toy has other figures."""
     draw = random.Random(5)
     paths = [write_shard(folder / f"{k}.itsh", count, draw) for k, count in enumerate((7, 30, 12, 21))]
     devtest = (write_shard(folder / "devtest.itsh", 15, draw),)
@@ -66,7 +67,50 @@ def make_runs(folder: Path) -> dict[str, Path]:
         (folder / name / "manifest.json").write_text(json.dumps(manifest))
         made[name] = folder / name
     (folder / "begun" / "statistics.jsonl").unlink()
+    made["toy"] = make_toy_run(made["silent"], folder / "toy")
+    made["toy2"] = make_toy_run(made["silent"], folder / "toy2", (2.5, 2.25, 1.0, 1.75))
     return made
+
+
+TOY = Declaration(
+    name="toy:Median",
+    label="Median",
+    statistics=(Statistic("lists"), Statistic("median_gap")),
+    figures=(
+        Figure(
+            "spread",
+            "spread",
+            of="median_gap",
+            per="lists",
+            form="number",
+            about="Distance of the shards from their median.",
+            shown=("table", "curve", "spread"),
+        ),
+    ),
+    choice=Choice("gap", "gap", largest=False),
+)
+"""An algorithm of somebody else's: one figure, no devtest, and the smallest value of its own fact decides."""
+
+
+def make_toy_run(source: Path, folder: Path, gaps: tuple[float, ...] = (3.0, 1.5, 1.25, 2.0)) -> Path:
+    """The run as if `TOY` had made it, with one gap for each epoch."""
+    shutil.copytree(source, folder)
+    described, manifest = (json.loads((folder / name).read_text()) for name in ("run.json", "manifest.json"))
+    described["configuration"] |= {"algorithm": TOY.name, "epochs": len(gaps)}
+    described["declaration"] = TOY.to_json()
+    entries = manifest["epochs"][: len(gaps)]
+    kept = [{"epoch": one["epoch"], "files": one["files"], "warnings": []} for one in entries]
+    chosen = gaps.index(min(gaps)) + 1
+    manifest |= {"epochs": [one | {"gap": gap} for one, gap in zip(kept, gaps, strict=True)], "chosen": chosen}
+    lines = []
+    for line in map(json.loads, (folder / "statistics.jsonl").read_text().splitlines()):
+        facts = {"epoch": line["epoch"], "shard": line["shard"], "lists": line["lists"]}
+        seconds = {"sort": line["seconds"]["decode"], "take_median": line["seconds"]["kbest"]}
+        lines.append(facts | {"median_gap": line["best_metric"] * 4, "seconds": seconds})
+    (folder / "run.json").write_text(json.dumps(described))
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "statistics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
 
 
 def large_experiment() -> PaperTable:

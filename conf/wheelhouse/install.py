@@ -75,9 +75,10 @@ def install(folder, manifest):
     shutil.rmtree(folder, ignore_errors=True)
     python = os.path.join(folder, "bin", "python")
     run([sys.executable, "-m", "venv", folder])
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
+    # -I: an itersel in the current folder or on PYTHONPATH must not pass for the installed one.
+    pip = [python, "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
     run([*pip, "--find-links", HERE, "--require-hashes", "-r", os.path.join(HERE, "requirements.txt")])
-    found = run([python, "-c", "from itersel.base.version import build_id; print(build_id())"]).strip()
+    found = run([python, "-I", "-c", "from itersel.base.version import build_id; print(build_id())"]).strip()
     if found != manifest["build"]:
         fail(f"installed build {found}, but the manifest says {manifest['build']}")
     with open(os.path.join(folder, MARK), "w") as stream:  # last: what was interrupted before is done again

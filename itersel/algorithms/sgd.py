@@ -71,7 +71,12 @@ class EpochAlgorithm(Algorithm):
             vector,
             made.names,
             made.statistics,
-            facts={"weights": len(vector), "updates": total["updates"], "columns": len(made.columns)},
+            facts={
+                "weights": len(vector),
+                "updates": total["updates"],
+                "columns": len(made.columns),
+                "norm": selection.norm,
+            },
             states=made.states,
             files={"norms.vec": made.columns.to_bytes()},
             warnings=tuple(self.concerns(total, made.columns)),

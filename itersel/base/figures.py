@@ -7,7 +7,7 @@ progress line, the report, the epoch table and the experiment tables draw what i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -116,6 +116,14 @@ class Declaration:
         """The figures for one of PLACES."""
         return tuple(figure for figure in self.figures if place in figure.shown)
 
+    @property
+    def choice_figure(self) -> Figure:
+        """How the fact that decides is shown: as a figure of it declares, or as a plain number."""
+        for figure in self.figures:
+            if figure.of == self.choice.key and figure.per is None:
+                return figure
+        return Figure(self.choice.key, self.choice.label, self.choice.key)
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -123,7 +131,7 @@ class Declaration:
     def from_json(cls, values: Any) -> Declaration:
         """Reads what `to_json` made; InputError for anything else."""
         try:
-            return cls(
+            made = cls(
                 name=str(values["name"]),
                 label=str(values["label"]),
                 number=None if values["number"] is None else int(values["number"]),
@@ -131,5 +139,23 @@ class Declaration:
                 figures=tuple(Figure(**(one | {"shown": tuple(one["shown"])})) for one in values["figures"]),
                 choice=Choice(**values["choice"]),
             )
-        except (KeyError, TypeError, ValueError, AssertionError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AssertionError) as error:
             raise InputError(f"damaged: not the declaration of an algorithm: {error}") from None
+        for name, text in made._texts():
+            if not isinstance(text, str):
+                raise InputError(f"damaged: not the declaration of an algorithm: {name} is {text!r}")
+        if not isinstance(made.choice.largest, bool):
+            raise InputError(f"damaged: not the declaration of an algorithm: largest is {made.choice.largest!r}")
+        return made
+
+    def _texts(self) -> Iterator[tuple[str, Any]]:
+        """What has to be text, and is used as a key or shown."""
+        for statistic in self.statistics:
+            yield "the key of a statistic", statistic.key
+        for figure in self.figures:
+            per = () if figure.per is None else (("per", figure.per),)
+            for name, text in (("key", figure.key), ("label", figure.label), ("of", figure.of), *per):
+                yield f"`{name}` of a figure", text
+            yield "`about` of a figure", figure.about
+        yield "the key of the choice", self.choice.key
+        yield "the label of the choice", self.choice.label

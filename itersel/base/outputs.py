@@ -7,14 +7,12 @@ are they renamed. A failure at any point (a full disk, bad input met half-way) l
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from itersel.base import events
 from itersel.base.errors import InputError
 from itersel.base.files import atomic_write
 
@@ -46,29 +44,6 @@ def open_output(path: str | os.PathLike[str] | None) -> Iterator[IO[bytes]]:
     else:
         with atomic_write(path) as stream:
             yield stream
-
-
-@contextlib.contextmanager
-def exclusive(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Make the folder, and hold it against other processes that ask for the same; waits until they are done.
-
-    A process that was killed may have left workers that are still at their last piece: they hold the folder, too.
-    """
-    try:
-        os.makedirs(folder, exist_ok=True)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", where=folder) from None
-    try:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                events.note(f"{os.fspath(folder)}: another process is at work here; waiting for it")
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager

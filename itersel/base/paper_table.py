@@ -33,8 +33,8 @@ class Entry:
     """One place of the table; `note` comes after the text and means less."""
 
     text: str
-    value: float | str
-    """What to sort by."""
+    value: float | str | None
+    """What to sort by; entries without one come last."""
     note: str = ""
     marks: Marks = Marks()
 

@@ -7,7 +7,9 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-__version__ = "0.1.0"
+from itersel.base.resources import INSTALLED
+
+__version__ = "0.2.0.dev0"
 
 
 @functools.cache
@@ -22,8 +24,10 @@ def build_id() -> str:
     made = hashlib.sha256(_kernel.build_id.encode())
     folder = Path(__file__).parents[1]
     for path in sorted(folder.rglob("*.py")):
-        content = path.read_bytes()
-        made.update(f"\n{path.relative_to(folder).as_posix()} {len(content)}\n".encode() + content)
+        name = path.relative_to(folder).as_posix()
+        if not name.startswith(f"{INSTALLED}/"):  # copies of files that a checkout has outside of the package
+            content = path.read_bytes()
+            made.update(f"\n{name} {len(content)}\n".encode() + content)
     return made.hexdigest()[:16]
 
 
@@ -51,7 +55,7 @@ def commit() -> str | None:
 
 
 def describe_build() -> str:
-    """Version and build for people, and to compare: `0.1.0 (build 0123456789abcdef)`."""
+    """Version and build for people, and to compare: `0.2.0 (build 0123456789abcdef)`."""
     return f"{__version__} (build {build_id()})"
 
 

@@ -12,9 +12,9 @@ import os
 from pathlib import Path
 
 from itersel.base.errors import ConfigError
-from itersel.pipeline.demo import METRICS, checkout, outcome_table, run_demo
+from itersel.pipeline.demo import METRICS, demo_sources, outcome_table, run_demo
 
-SUMMARY = "train and test on the corpus that comes with the sources"
+SUMMARY = "train and test on the corpus that comes with the package"
 EXAMPLE = """\
   itersel demo
   itersel demo --output elsewhere --jobs 4"""
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if args.jobs < 1:
         raise ConfigError(f"--jobs is {args.jobs}", hint="Give the number of processes, at least 1.")
-    outcome = run_demo(checkout(args.sources), Path(args.output), args.jobs)
+    outcome = run_demo(demo_sources(args.sources), Path(args.output), args.jobs)
     evaluation = outcome.evaluation
     print(outcome_table(outcome))
     print(f"\n{evaluation.sentences} test sentences; gain in {evaluation.labels[METRICS[0]]} over the line above, p by")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.engines.wheelhouse import SOURCE, build_wheelhouse, describe
+from itersel.engines.wheelhouse import build_wheelhouse, describe
 
 SUMMARY = "build what worker nodes need to run tasks"
 EXAMPLE = """\
@@ -18,7 +18,7 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="to make, or to replace if it is a wheelhouse")
-    parser.add_argument("--source", default=SOURCE, metavar="REPOSITORY", help="(default: where this package lies)")
+    parser.add_argument("--source", metavar="REPOSITORY", help="build from these sources (default: as installed here)")
 
 
 def run(args: argparse.Namespace) -> None:

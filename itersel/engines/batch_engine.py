@@ -19,6 +19,7 @@ from pathlib import Path
 from itersel.base import events
 from itersel.base.errors import ConfigError, ResourceError, UserError
 from itersel.base.files import read_lines
+from itersel.base.resources import resource
 from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
 from itersel.engines.batch import Batch, BatchTask, Stage
 from itersel.engines.batch_queue import BatchQueue
@@ -148,7 +149,7 @@ class BatchEngine(Engine):
 
     def _scripts(self) -> dict[str, Path]:
         named = os.environ.get(SCRIPTS_VARIABLE)
-        folder = ROOT / "conf" / self.folder_name if named is None else Path(named).resolve()
+        folder = resource(f"conf/{self.folder_name}") if named is None else Path(named).resolve()
         scripts = {
             kind: folder / f"{'reduce' if kind == 'reduce' else 'map'}{self.suffix}"
             for kind in ("map", "reduce", "translate")
@@ -158,7 +159,7 @@ class BatchEngine(Engine):
                 raise ConfigError(
                     "there is no such batch script",
                     where=script,
-                    hint=f"Let {SCRIPTS_VARIABLE} name the repository's conf/{self.folder_name}, or a copy of it.",
+                    hint=f"{SCRIPTS_VARIABLE} must name {resource(f'conf/{self.folder_name}')}, or a copy of it.",
                 )
         return scripts
 

@@ -1,5 +1,5 @@
-"""Amazon EMR: epochs are streaming jobs of mrjob on one cluster that is made for the run, used for all its epochs, and
-ended with it. Shards and language model are put into S3 once, by checksum; nodes copy what their tasks need.
+"""Amazon EMR: jobs are streaming jobs of mrjob on one cluster that is made for the run, used for all its jobs, and
+ended with it. The files of work items and of the whole run are put into S3 once, by checksum; nodes copy what they use.
 
 A driver that was killed finds its cluster again. A cluster that was named (--cluster-id) stays; only the run's steps on
 it are cancelled by an interrupt. Credentials are left to boto3: they are read nowhere here, and written nowhere.
@@ -17,27 +17,26 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from itersel.algorithms.plan import plan_of_name
 from itersel.base.errors import ResourceError, UserError
-from itersel.base.files import file_checksum
+from itersel.base.files import atomic_write
+from itersel.engines.config import RunConfig
 from itersel.engines.emr_settings import CREDENTIALS_HINT, START_SECONDS, WHEELHOUSE_VARIABLE, EmrSettings
 from itersel.engines.environment import environment
-from itersel.engines.hadoop import LINE_INPUT, SETTINGS, describe, is_telling
-from itersel.engines.mrjob import MapReduceEngine
-from itersel.engines.mrjob_launch import make_cluster, run_job
+from itersel.engines.hadoop import LINE_INPUT, settings_of
+from itersel.engines.mrjob import MrjobEngine, Shipment
+from itersel.engines.mrjob_launch import StepFailedError, make_cluster, run_script
 from itersel.engines.mrjob_log import MrjobLog
-from itersel.engines.sizing import EpochCost, epoch_cost, measure
+from itersel.engines.sizing import Workload, epoch_cost
+from itersel.engines.task_errors import describe, is_telling
 from itersel.engines.wheelhouse import check_wheelhouse, pack
-from itersel.mapreduce.records import Record
-from itersel.run.config import TrainConfig, expand, fold_model_paths
-from itersel.run.directory import RunDirectory, read_json, write_json
-from itersel.shards.shard import Shard
+from itersel.mapreduce.fingerprint import content_checksum
+from itersel.mapreduce.job import Record
 
 LOG, CLUSTER = ".emr.log", ".emr.json"
 JOB_CONF = "include: {conf}\nrunners: {{emr: {{bootstrap: !clear []}}}}\n"
@@ -48,47 +47,53 @@ LOG_PATIENCE = 330.0
 """Seconds to wait for a failed task's log: nodes send theirs to S3 every five minutes."""
 
 
-class EmrEngine(MapReduceEngine):
+class EmrEngine(MrjobEngine):
     """The engine emr. `run.store` is s3://bucket/prefix; `run.options` are those of mrjob's runner."""
 
+    one_input = True  # an upload for each item would take longer than the job
     log_patience = LOG_PATIENCE
 
-    def __init__(self, config: TrainConfig, directory: RunDirectory):
-        super().__init__(config, directory)
-        self.settings = EmrSettings.read(config.run)
-        self.log = directory.path / LOG
+    def __init__(self, config: RunConfig, folder: Path):
+        super().__init__(config, folder)
+        self.settings = EmrSettings.read(config)
+        self.log = folder / LOG
         if self.settings.cluster_id is None:
             self.settings.check_wheelhouse_there()
             check_wheelhouse(self.settings.wheelhouse)
-        place = f"{socket.gethostname()}:{os.path.abspath(directory.path)}"
+        place = f"{socket.gethostname()}:{os.path.abspath(folder)}"
         self.temporary = f"{self.settings.temporary}{hashlib.sha256(place.encode()).hexdigest()[:16]}/"
         self.s3, self.emr = client("s3", self.settings.region), client("emr", self.settings.region)
 
     @classmethod
-    def dry_run(cls, config: TrainConfig) -> str:
-        settings = EmrSettings.read(config.run)
-        return "\n".join(describe_plan(config, settings))
+    def dry_run(cls, config: RunConfig, folder: Path, workload: Callable[[], Workload]) -> str:
+        del folder
+        settings = EmrSettings.read(config)  # what is wrong with them is said before anything is measured
+        return "\n".join(describe_plan(settings, workload()))
 
     @cached_property
     def cluster(self) -> str:
         """The cluster's id: the named one, the one of this run before it was interrupted, or a new one."""
         if self.settings.cluster_id is not None:
             return self.settings.cluster_id
-        place = self.directory.path / CLUSTER
+        place = self.folder / CLUSTER
         if place.exists():
-            known = str(read_json(place)["cluster"])
+            known = str(json.loads(place.read_bytes())["cluster"])
             with aws_errors():
                 state = self.emr.describe_cluster(ClusterId=known)["Cluster"]["Status"]["State"]
             if state in ALIVE:
                 return known
         with packed(self.settings.wheelhouse), MrjobLog(self.log), aws_errors():
             made = make_cluster(self._runner_options(self.settings.conf))
-        write_json(place, {"cluster": made})
+        with atomic_write(place) as stream:
+            stream.write(json.dumps({"cluster": made}).encode())
         return made
 
-    def stage(self, path: str) -> str:
-        """The file's address in S3, by content; it is put there unless it is there already."""
-        address = f"{self.settings.store}/files/{file_checksum(path)[:32]}/{os.path.basename(path)}"
+    def stage(self, paths: Sequence[str]) -> dict[str, str]:
+        """The files' addresses in S3, by content; each is put there unless it is there already."""
+        return {path: self._stage(path) for path in paths}
+
+    def _stage(self, path: str) -> str:
+        address = f"{self.settings.store}/files/{content_checksum(path)[:32]}/{os.path.basename(path)}"
         bucket, key = split_address(address)
         with aws_errors():
             found = self.s3.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", [])
@@ -96,30 +101,29 @@ class EmrEngine(MapReduceEngine):
                 self.s3.upload_file(path, bucket, key)
         return address
 
-    def job_options(self) -> list[str]:
-        options = [*self._runner_options(self.job_conf), "--hadoop-args", LINE_INPUT]
-        for key, value in SETTINGS.items():
+    def job_options(self, partitions: int, conf: Path) -> list[str]:
+        """Options of mrjob's runner."""
+        options = [*self._runner_options(conf), "--hadoop-args", LINE_INPUT]
+        for key, value in settings_of(partitions).items():
             options += ["--jobconf", f"{key}={value}"]
-        return options
+        return [*options, "--cluster-id", self.cluster]
 
     def _runner_options(self, conf: Path) -> list[str]:
         places = ["--cloud-tmp-dir", self.temporary, "--cloud-log-dir", self.settings.logs]
         return ["--conf-path", os.fspath(conf), *self.settings.passed, *places]
 
-    def run_job(self, name: str, arguments: Sequence[str], inputs: Sequence[str]) -> Iterator[Record]:
-        more = ["--cluster-id", self.cluster]  # made here, if there is none, and not in the midst of the job
-        if name == "train_epoch":
-            more += ["--jobconf", f"mapreduce.job.reduces={self.config.run.reducers}"]
-        with tempfile.TemporaryDirectory(prefix="itersel-job-") as folder, MrjobLog(self.log), aws_errors():
-            # mrjob would upload the bootstrap's files again for every job, although the cluster has them.
-            self.job_conf = Path(folder) / "mrjob.conf"
-            self.job_conf.write_text(JOB_CONF.format(conf=json.dumps(os.path.abspath(self.settings.conf))))
-            tasks = Path(folder) / "tasks.jsonl"  # one file for all: an upload for each would take longer than the job
-            tasks.write_bytes(b"".join(Path(path).read_bytes() for path in inputs))
+    def launch(self, shipment: Shipment, share: Callable[[float], None]) -> Iterator[Record]:
+        del share
+        # mrjob would upload the bootstrap's files again for every job, although the cluster has them.
+        conf = shipment.folder / "mrjob.conf"
+        conf.write_text(JOB_CONF.format(conf=json.dumps(os.path.abspath(self.settings.conf))))
+        options = self.job_options(shipment.partitions, conf)  # makes the cluster, if there is none
+        arguments = shipment.arguments(shipment.job, shipment.passing)
+        with MrjobLog(self.log), aws_errors():
             try:
-                yield from run_job(name, [*self.job_options(), *more, *arguments, os.fspath(tasks)], self.runner)
-            except ResourceError:
-                raise self.explain(name) from None
+                yield from run_script([*options, *arguments, *shipment.inputs], self.runner)
+            except StepFailedError:
+                raise self.explain(shipment.name) from None
 
     def explain(self, name: str) -> UserError:
         """What the failing tasks wrote, first of all: their logs arrive in S3 with some delay."""
@@ -151,7 +155,7 @@ class EmrEngine(MapReduceEngine):
         with contextlib.suppress(ResourceError), aws_errors():
             if "cluster" in self.__dict__ and self.settings.cluster_id is None:
                 self.emr.terminate_job_flows(JobFlowIds=[self.cluster])
-                (self.directory.path / CLUSTER).unlink(missing_ok=True)
+                (self.folder / CLUSTER).unlink(missing_ok=True)
             elif "cluster" in self.__dict__:
                 self._cancel_steps()
             self._remove(self.temporary)
@@ -219,52 +223,46 @@ def split_address(address: str) -> tuple[str, str]:
     return parts.netloc, parts.path.lstrip("/")
 
 
-def describe_plan(config: TrainConfig, settings: EmrSettings) -> Iterator[str]:
+def describe_plan(settings: EmrSettings, work: Workload) -> Iterator[str]:
     """What a run would make, and what it would cost, for people. Asks AWS nothing."""
-    shards = [Shard(path) for path in expand(config.shards, "shards")]
-    devtest = [Shard(path) for path in expand(config.devtest, "devtest")]
-    tasks = config.layout.tasks(shards, 0, 1 if plan_of_name(config.algorithm).one_shard else None)
-    sizes = [task.size for task in tasks]
     yield "A dry run: nothing was made, and AWS was asked nothing."
     if settings.cluster_id is not None:
         yield f"cluster      {settings.cluster_id} in {settings.region}, which stays"
     else:
-        idle = settings.text("max_mins_idle", "10")
-        release = settings.text("release_label", "mrjob's default release")
-        yield f"cluster      {release} in {settings.region}, for this run; ends itself after {idle} minutes idle"
-        for role, count, kind, bid in settings.instances:
-            yield f"  {role:<10} {count} × {kind}, {'on demand' if bid is None else f'spot up to ${bid} an hour'}"
-        roles = [settings.text(key, "default") for key in ("iam_service_role", "iam_instance_profile")]
-        yield f"  roles      {', '.join(roles)}"
-        for line in settings.values.get("bootstrap") or []:
-            yield f"  bootstrap  {line}"
-        yield f"  wheelhouse {settings.wheelhouse}{'' if settings.wheelhouse.is_dir() else ' (to be built)'}"
+        yield from _cluster(settings)
     yield f"logs         {settings.logs}"
-    folds = fold_model_paths(config)
-    files = [*(shard.path for shard in [*shards, *devtest]), *filter(None, [config.language_model]), *folds]
-    size = sum(map(os.path.getsize, files))
-    yield f"uploads      {len(files)} files, {size / 1e9:.3f} GB, to {settings.store}/files/, unless they are there"
-    jobs = config.epochs + (config.epochs + 1 if devtest else 0)
-    yield f"jobs         {jobs}: {config.epochs} epochs of {len(tasks)} map tasks and {config.run.reducers} reducers"
-    slots = settings.slots
-    yield f"slots        {slots.count} map tasks at once"
-    measured = measure(max(shards, key=len), config.language_model, config.epoch, models=len(folds) or 1)
+    gigabytes = sum(map(os.path.getsize, work.files)) / 1e9
+    yield f"uploads      {len(work.files)} files, {gigabytes:.3f} GB, to {settings.store}/files/, unless they are there"
+    yield f"jobs         {work.jobs}: {work.rounds} epochs of {len(work.sizes)} map tasks and {work.reducers} reducers"
+    yield f"slots        {settings.slots.count} map tasks at once"
     yield (
-        f"measured     {measured.sentence_seconds:.4f} processor seconds a sentence here; {sum(sizes):,} sentences,"
-        f" {len(tasks)} shards"
+        f"measured     {work.measured.sentence_seconds:.4f} processor seconds per sentence here;"
+        f" {sum(work.sizes):,} sentences, {len(work.sizes)} shards"
     )
-    top = config.selection.top if plan_of_name(config.algorithm).selects else None
-    cost = epoch_cost(sizes, measured, slots, reducers=config.run.reducers, kept=top)
-    yield from _bill(config, settings, cost, jobs)
+    yield from _bill(settings, work)
 
 
-def _bill(config: TrainConfig, settings: EmrSettings, cost: EpochCost, jobs: int) -> Iterator[str]:
-    seconds = config.epochs * cost.total + (jobs - config.epochs) * cost.engine
+def _cluster(settings: EmrSettings) -> Iterator[str]:
+    idle = settings.text("max_mins_idle", "10")
+    release = settings.text("release_label", "mrjob's default release")
+    yield f"cluster      {release} in {settings.region}, for this run; ends itself after {idle} minutes idle"
+    for role, count, kind, bid in settings.instances:
+        yield f"  {role:<10} {count} × {kind}, {'on demand' if bid is None else f'spot up to ${bid} an hour'}"
+    roles = [settings.text(key, "default") for key in ("iam_service_role", "iam_instance_profile")]
+    yield f"  roles      {', '.join(roles)}"
+    for line in settings.values.get("bootstrap") or []:
+        yield f"  bootstrap  {line}"
+    yield f"  wheelhouse {settings.wheelhouse}{'' if settings.wheelhouse.is_dir() else ' (to be built)'}"
+
+
+def _bill(settings: EmrSettings, work: Workload) -> Iterator[str]:
+    cost = epoch_cost(work.sizes, work.measured, settings.slots, reducers=work.reducers, kept=work.kept)
+    seconds = work.rounds * cost.total + (work.jobs - work.rounds) * cost.engine
     yield f"an epoch     {cost.total:,.0f} s: map {cost.map:,.0f}, reduce {cost.reduce:,.0f}, engine {cost.engine:,.0f}"
     if settings.cluster_id is None:
         seconds += START_SECONDS
-        yield f"a start      {START_SECONDS:,.0f} s until the cluster takes tasks"
-    yield f"in all       {seconds / 3600:.2f} hours (devtest decoding not counted)"
+        yield f"a start      {START_SECONDS:,.0f} s until the cluster takes work"
+    yield f"in total     {seconds / 3600:.2f} hours (devtest decoding not counted)"
     if settings.cluster_id is None:
         for role, count, kind, _ in settings.instances:
             yield f"  {role:<10} {count * seconds / 3600:.2f} instance hours of {kind}"

@@ -14,12 +14,12 @@ from typing import Any
 
 from itersel.base.config import read_yaml
 from itersel.base.errors import ConfigError
-from itersel.engines.mrjob_launch import ROOT
+from itersel.base.resources import resource_root
+from itersel.engines.config import RunConfig
 from itersel.engines.sizing import Slots
 from itersel.engines.wheelhouse import MANIFEST
-from itersel.run.config import RunConfig
 
-CONF = ROOT / "conf" / "mrjob.emr.conf"
+CONF = resource_root() / "conf" / "mrjob.emr.conf"
 WHEELHOUSE_VARIABLE = "ITERSEL_WHEELHOUSE"
 """Names the packed wheelhouse, for the bootstrap in CONF."""
 SECRETS = re.compile(r"secret|password|session.?token|access.?key", re.IGNORECASE)

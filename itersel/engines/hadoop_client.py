@@ -19,7 +19,7 @@ CHUNK = 1 << 20
 COLLECTING = {"NOT_START", "RUNNING", "RUNNING_WITH_FAILURE"}
 """States of YARN's log aggregation in which more is to come."""
 LIVE = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
-HINT = "Set HADOOP_HOME, or start a Hadoop on this machine: python3 conf/hadoop/cluster.py start"
+HINT = "Set HADOOP_HOME, or start a Hadoop on this machine: python3 tools/hadoop/cluster.py start"
 
 
 class HadoopClient:
@@ -32,7 +32,7 @@ class HadoopClient:
 
     @classmethod
     def find(cls) -> HadoopClient:
-        """That of HADOOP_HOME, of the path, or the one that conf/hadoop/cluster.py started."""
+        """That of HADOOP_HOME, of the path, or the one that tools/hadoop/cluster.py started."""
         home = os.environ.get("HADOOP_HOME")
         if home:
             hadoop = shutil.which("hadoop", path=os.path.join(home, "bin"))
@@ -106,7 +106,7 @@ class HadoopClient:
 
 
 def local_cluster() -> Path:
-    """Where conf/hadoop/cluster.py puts the Hadoop of this machine."""
+    """Where tools/hadoop/cluster.py puts the Hadoop of this machine."""
     cache = Path(os.environ.get("ITERSEL_CACHE") or Path.home() / ".cache" / "itersel")
     return Path(os.environ.get("ITERSEL_HADOOP") or cache / "hadoop-cluster")
 

@@ -1,136 +1,140 @@
-"""Engines behind mrjob: an epoch is the job `jobs/train_epoch.py`, devtest the job `jobs/translate.py`.
+"""Engines behind mrjob: every job is the script `jobs/map_reduce.py`, which does what the job's description says.
 
 Mappers and reducers have no side effects, so an engine's own retries and speculative attempts are harmless. What they
-need travels as files: one input file a shard with its task line, and beside them the configuration, the weights (16
-bytes a feature) and the language models. An interrupted epoch is done again as a whole.
+need travels as files: the work items as lines with their state, the job's description, and its side files. An
+interrupted job is done again as a whole.
 
 This class is complete for mrjob's own runners (mrjob-inline, mrjob-local); clusters override its hooks.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from itersel.base.files import atomic_write, read_bytes
-from itersel.engines.base import Engine, EpochOutcome, EpochWork, Tell, TranslateWork, summary
-from itersel.engines.mrjob_launch import run_job
-from itersel.mapreduce.records import Block, Record, collect, collect_translations, task_line
-from itersel.mapreduce.work_item import MapTask, Part, State
-from itersel.run.config import TrainConfig, fold_model_paths
-from itersel.run.directory import RunDirectory
+from itersel.engines.base import Engine
+from itersel.engines.config import RunConfig
+from itersel.engines.mrjob_launch import StepFailedError, run_script
+from itersel.engines.mrjob_log import MrjobLog
+from itersel.engines.task_errors import describe
+from itersel.mapreduce.execution import assemble, reduce_range
+from itersel.mapreduce.job import Job, Record, Tell
+from itersel.mapreduce.shipped_job import write_job
+from itersel.mapreduce.side import Side, SideFile
+from itersel.mapreduce.work_item import ItemFile, WorkItem, largest_first
 
-BLOCK = 100
-"""Sentences of a block for translation."""
+LOG = ".mrjob.log"
 
 
-class MapReduceEngine(Engine):
+@dataclass(frozen=True)
+class Shipment:
+    """A job that is ready to be launched: what its workers get, as files of this machine or as addresses."""
+
+    name: str
+    """For people."""
+    partitions: int
+    folder: Path
+    """Of this job alone, here; it goes when the job is over."""
+    inputs: tuple[str, ...]
+    """Files of work items, one on each line."""
+    job: str
+    """The file that describes the job."""
+    lasting: Mapping[str, str]
+    """Side files of the whole run, by name: where workers find them."""
+    passing: Mapping[str, str]
+    """Side files of this job alone, by name: paths here."""
+
+    def arguments(self, job: str, passing: Mapping[str, str]) -> list[str]:
+        """Of the script, with these addresses of the job's description and of its own side files."""
+        words = ["--label", self.name, "--job", job]
+        for path in (*self.lasting.values(), *passing.values()):
+            words += ["--side", path]
+        return words if self.partitions else [*words, "--map-only"]
+
+
+class MrjobEngine(Engine):
     """The engines mrjob-inline and mrjob-local."""
 
-    def __init__(self, config: TrainConfig, directory: RunDirectory):
-        super().__init__(config, directory)
-        self.staged: dict[str, str] = {}
+    one_input: ClassVar[bool] = False
+    """All work items are lines of one file; otherwise each has a file, so that it is a map task of its own."""
+
+    def __init__(self, config: RunConfig, folder: Path):
+        super().__init__(config, folder)
+        self.staged: dict[ItemFile, str] = {}
+        """Addresses of files that workers can read."""
 
     @property
     def runner(self) -> str:
         """mrjob's name of the runner."""
-        return self.config.run.runner.removeprefix("mrjob-")
+        return self.config.runner.removeprefix("mrjob-")
 
-    def stage(self, path: str) -> str:
-        """Put a file where all workers can read it, and return its address there; asked once a run for each file."""
-        return os.path.abspath(path)
+    def stage(self, paths: Sequence[str]) -> dict[str, str]:
+        """Put files where all workers can read them; their addresses there. Asked once per run for each content."""
+        return {path: os.path.abspath(path) for path in paths}
 
-    def job_options(self) -> list[str]:
-        """Options of mrjob's runner."""
-        return ["--no-conf", *self.config.run.options]
+    def launch(self, shipment: Shipment, share: Callable[[float], None]) -> Iterator[Record]:
+        """Run the job and give its records; a failure is a UserError that begins with the failing task's own words.
 
-    def run_job(self, name: str, arguments: Sequence[str], inputs: Sequence[str]) -> Iterator[Record]:
-        """Run a job and give its records; a failure is a UserError that begins with the failing task's own words."""
-        yield from run_job(name, [*self.job_options(), *arguments, *inputs], self.runner)
+        Engines that know how much of the map work is done call `share`.
+        """
+        del share
+        options = ["--no-conf", "--local-tmp-dir", os.fspath(shipment.folder), *self.config.options]
+        arguments = shipment.arguments(shipment.job, shipment.passing)
+        with MrjobLog(self.folder / LOG):
+            try:
+                yield from run_script([*options, *arguments, *shipment.inputs], self.runner)
+            except StepFailedError:
+                logs = [path.read_text(errors="replace") for path in sorted(shipment.folder.rglob("stderr"))]
+                hint = f"mrjob's messages are in {self.folder / LOG}"
+                raise describe(logs, hint, shipment.name) from None
 
-    def epoch_records(self, work: EpochWork, lines: Iterable[str], tell: Tell) -> Iterable[Record]:
-        """What the reducers make of an epoch's task lines. Engines that know of finished shards tell of them."""
-        arguments = [*self._side_files(), "--epoch", str(work.epoch + 1), "--shards", str(len(work.tasks))]
-        arguments += ["--reducers", str(self.config.run.reducers)]
-        for path in self._fold_models():
-            arguments += ["--fold-lm", path]
-        if work.start is not None:
-            arguments += ["--weights", os.path.abspath(work.start)]
-        tell(summary([]))
-        with InputFiles(lines) as inputs:
-            yield from self.run_job("train_epoch", arguments, inputs)
+    def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], tell: Tell) -> Iterator[Record]:
+        total = sum(item.size for item in items)
+        tell(0.0, {})
+        if items:
+            with tempfile.TemporaryDirectory(prefix="itersel-job-") as temporary:
+                shipment = self._pack(job, items, side, Path(temporary))
+                records = self.launch(shipment, lambda share: tell(share * total, {}))
+                made = assemble(job, records, len(items))
+        else:  # nothing that is worth a job
+            files = Side({name: one.path for name, one in side.items()})
+            ranges = (reduce_range(job, key, (), 0, files) for key in range(job.partitions))
+            made = assemble(job, (record for one in ranges for record in one), 0)
+        tell(total, {})
+        yield from made
 
-    def translation_records(self, work: TranslateWork, lines: Iterable[str]) -> Iterable[Record]:
-        """The translations of blocks, which are given as lines."""
-        arguments = [*self._side_files(), "--weights", os.path.abspath(work.file)]
-        with InputFiles(lines) as inputs:
-            yield from self.run_job("translate", arguments, inputs)
+    def _pack(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], folder: Path) -> Shipment:
+        lasting = {name: ItemFile(one.path, "") for name, one in side.items() if one.lasting}
+        passing = {name: os.path.abspath(one.path) for name, one in side.items() if not one.lasting}
+        needed = [*lasting.values(), *(file for item in items for file in item.files)]
+        new = [file for file in dict.fromkeys(needed) if file not in self.staged]
+        addresses = self.stage([file.path for file in new])
+        self.staged |= {file: addresses[file.path] for file in new}
+        description = folder / "job.json"
+        write_job(description, job, len(items), [*lasting, *passing])
+        return Shipment(
+            name=type(job).__name__,
+            partitions=job.partitions,
+            folder=folder,
+            inputs=tuple(self._write_items(items, folder)),
+            job=os.fspath(description),
+            lasting={name: self.staged[file] for name, file in lasting.items()},
+            passing=passing,
+        )
 
-    def train_epoch(self, work: EpochWork, tell: Tell) -> EpochOutcome:
-        lines = (task_line(self._address_task(task), self._state(work, task.number)) for task in work.tasks)
-        records = self.epoch_records(work, lines, tell)
-        made = collect(records, len(work.tasks), self.config.run.reducers, work.selection, work.names)
-        for number, state in enumerate(made.states):
-            if state is not None:
-                with atomic_write(self.directory.state(work.epoch, number)) as stream:
-                    stream.write(state)
-        tell(summary(made.statistics))
-        return EpochOutcome(made.columns, made.names, made.statistics)
-
-    def translate(self, work: TranslateWork) -> list[str]:
-        blocks: list[Block] = []
-        for shard in work.shards:
-            address = self._address(Part(shard.path, shard.checksum))
-            for first in range(0, len(shard), BLOCK):
-                sentences = tuple(range(first, min(first + BLOCK, len(shard))))
-                blocks.append(Block(len(blocks), replace(address, sentences=sentences)))
-        records = self.translation_records(work, (block.to_line() for block in blocks))
-        return collect_translations(records, len(blocks))
-
-    def _side_files(self) -> list[str]:
-        arguments = ["--configuration", os.path.abspath(self.directory.path / "run.json")]
-        if self.config.language_model is not None:
-            arguments += ["--lm", self._stage(self.config.language_model)]
-        return arguments
-
-    def _fold_models(self) -> list[str]:
-        """Where all workers can read the models by fold, in the order of the folds."""
-        return [self._stage(path) for path in fold_model_paths(self.config)]
-
-    def _stage(self, path: str) -> str:
-        if path not in self.staged:
-            self.staged[path] = self.stage(path)
-        return self.staged[path]
-
-    def _address(self, part: Part) -> Part:
-        return replace(part, path=self._stage(part.path))
-
-    def _address_task(self, task: MapTask) -> MapTask:
-        return replace(task, parts=tuple(map(self._address, task.parts)))
-
-    def _state(self, work: EpochWork, number: int) -> State | None:
-        if work.states is None:
-            return None
-        return State.from_bytes(read_bytes(work.states[number]), work.states[number])
-
-
-class InputFiles:
-    """One file a line in a temporary folder, so that each is a map task of its own."""
-
-    def __init__(self, lines: Iterable[str]):
-        self.lines = lines
-
-    def __enter__(self) -> list[str]:
-        self.folder = tempfile.TemporaryDirectory(prefix="itersel-tasks-")
-        paths = []
-        for number, line in enumerate(self.lines):
-            path = Path(self.folder.name) / f"{number:05d}.task"
-            path.write_text(line + "\n", encoding="utf-8")
-            paths.append(os.fspath(path))
-        return paths
-
-    def __exit__(self, *_: object) -> None:
-        self.folder.cleanup()
+    def _write_items(self, items: Sequence[WorkItem], folder: Path) -> Iterator[str]:
+        """Files of lines, with the addresses of the items' files and with their states."""
+        ordered = largest_first(items)
+        groups = [ordered] if self.one_input else [[item] for item in ordered]
+        for number, group in enumerate(groups):
+            path = folder / (f"{number:05d}.item" if len(groups) > 1 else "items.jsonl")
+            with open(path, "w", encoding="utf-8") as stream:
+                for item in group:
+                    addressed = item.addressed(self.staged.__getitem__)
+                    stream.write(json.dumps(addressed.to_json(with_state=True)) + "\n")
+            yield os.fspath(path)

@@ -276,7 +276,7 @@ def check_master(address: str) -> None:
     except OSError as error:
         raise ResourceError(
             f"no Spark master answers at {address}: {error.strerror or error}",
-            hint="conf/spark/start.sh starts one on this machine; run.options names it as spark.master=spark://host:port.",
+            hint="tools/spark/start.sh starts one on this machine; run.options names it as spark.master=spark://host:port.",
         ) from None
 
 

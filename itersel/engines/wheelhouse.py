@@ -29,12 +29,13 @@ from typing import Any
 
 from itersel.base.errors import ConfigError, InputError, ResourceError
 from itersel.base.files import GZIP_LEVEL, file_checksum
+from itersel.base.resources import is_installed, resource, resource_root
 from itersel.base.version import __version__, build_id, describe_build
+from itersel.engines.repack import repack
 from itersel.run.directory import read_json, write_json
 
 FORMAT = 1
 MANIFEST, REQUIREMENTS, INSTALLER, SITE = "manifest.json", "requirements.txt", "install.py", "site.tar.gz"
-SOURCE = Path(__file__).resolve().parents[2]
 
 
 def task_packages() -> list[str]:
@@ -47,26 +48,30 @@ def task_packages() -> list[str]:
     return names
 
 
-def build_wheelhouse(folder: str | os.PathLike[str], source: str | os.PathLike[str] = SOURCE) -> dict[str, Any]:
-    """Make the folder from the sources that this itersel runs from; returns its manifest.
+def build_wheelhouse(folder: str | os.PathLike[str], source: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """Make the folder from the sources or the installation that this itersel runs from; returns its manifest.
 
     An earlier wheelhouse in the folder is replaced as a whole; any other content is refused.
     """
-    folder, source = Path(folder), Path(source)
-    if not (source / "setup.py").is_file():
+    folder, installed = Path(folder), source is None and is_installed()
+    source = resource_root() if source is None else Path(source)
+    if not installed and not (source / "setup.py").is_file():
         raise ConfigError(
             "no sources to build a wheel from",
             where=source,
             hint="Name the repository: itersel wheelhouse DIR --source REPOSITORY.",
         )
     with _replaced(folder) as made:
-        _build_wheel(source, made)
+        if installed:
+            repack(made)
+        else:
+            _build_wheel(source, made)
         pins = [f"{name}=={importlib.metadata.version(name)}" for name in task_packages()]
         _pip("wheel", "--no-deps", "--wheel-dir", made, *pins)
         wheels = sorted(made.glob("*.whl"))
         requirements = "".join(f"{_pin(wheel)} --hash=sha256:{file_checksum(wheel)}\n" for wheel in wheels)
         (made / REQUIREMENTS).write_text(requirements)
-        shutil.copy(source / "conf" / "wheelhouse" / INSTALLER, made / INSTALLER)
+        shutil.copy(resource(f"conf/wheelhouse/{INSTALLER}"), made / INSTALLER)
         with tempfile.TemporaryDirectory(prefix="itersel-site-") as site:
             _pip("install", "--no-index", "--no-deps", "--no-compile", "--target", site, *wheels)
             _check_build(Path(site), source)

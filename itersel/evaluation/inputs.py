@@ -1,22 +1,15 @@
-"""What is evaluated, read from files: references, outputs of systems, k-best lists. Errors name `path:line`.
+"""What is evaluated, read from files: references and outputs of systems. Errors name `path:line`.
 
-All files are plain or gzip, one sentence a line; a k-best list has lines `id ||| text ||| features ||| score`, as
-`itersel translate --kbest`, cdec and Moses write them.
+All files are plain or gzip, with one sentence per line. K-best lists are read by itersel.lists.reader.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Sequence
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import parallel_lines, read_lines
 from itersel.evaluation.scoring import System
-
-KBEST_FIELDS = 3
-"""A line has at least an id, a text and features."""
 
 
 def read_references(paths: Sequence[str]) -> list[list[str]]:
@@ -59,35 +52,3 @@ def read_systems(systems: dict[str, list[str]], sentences: int, reference: str) 
         System(name, [list(parallel_lines(path, sentences, reference)) for path in paths])
         for name, paths in systems.items()
     ]
-
-
-@dataclass(frozen=True)
-class KBestTexts:
-    """The texts of one sentence's list, best first, and the `path:line` where it begins."""
-
-    id: str
-    texts: list[str]
-    where: str
-
-
-def read_kbest_texts(path: str | os.PathLike[str]) -> Iterator[KBestTexts]:
-    """The lists in the file's order, one at a time; lines of one id must follow each other."""
-    seen: set[str] = set()
-    for name, group in groupby(_kbest_lines(path), key=lambda line: line[0]):
-        lines = list(group)
-        where = f"{os.fspath(path)}:{lines[0][2]}"
-        if name in seen:
-            raise InputError(f"the list of sentence {name} began further up", where=where, hint="Sort the lines by id.")
-        seen.add(name)
-        yield KBestTexts(name, [text for _, text, _ in lines], where)
-
-
-def _kbest_lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, str, int]]:
-    for number, line in enumerate(read_lines(path), 1):
-        fields = [field.strip(" \t\r") for field in line.split("|||")]
-        if len(fields) < KBEST_FIELDS or not fields[0] or " " in fields[0]:
-            raise InputError(
-                "not a line of a k-best list: expected id ||| text ||| features ||| score",
-                where=f"{os.fspath(path)}:{number}",
-            )
-        yield fields[0], fields[1], number

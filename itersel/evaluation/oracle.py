@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from itersel.base.errors import InputError
-from itersel.evaluation.inputs import KBestTexts, read_kbest_texts
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
+from itersel.lists.reader import NbestList, read_lists
 from itersel.metrics.corpus import CorpusMetric, MetricOptions
 from itersel.metrics.sentence import sentence_values
 
@@ -39,13 +39,13 @@ def score_oracles(
 ) -> OracleEvaluation:
     """Find the oracles of a file of k-best lists, and score them without tests: that they differ is no question."""
     options = options or EvaluationOptions()
-    found = find_oracles(read_kbest_texts(path), references, options.metric, path)
+    found = find_oracles(read_lists([path], ordered=False), references, options.metric, path)
     scores = score_systems(found.systems, references, replace(options, baseline=None, tests=False))
     return OracleEvaluation(found.hypotheses, scores)
 
 
 def find_oracles(
-    lists: Iterable[KBestTexts],
+    lists: Iterable[NbestList],
     references: Sequence[Sequence[str]],
     options: MetricOptions | None = None,
     where: str = "the k-best lists",
@@ -61,21 +61,22 @@ def find_oracles(
     for order, one in enumerate(lists):
         numbered = one.id.isdecimal() if order == 0 else numbered
         if numbered and not one.id.isdecimal():
-            raise InputError(f"the id {one.id} is not a number, but the ids before it are", where=one.where)
+            raise InputError(f"the id {one.id} is not a number, but the ids before it are", where=one.where())
         sentence = int(one.id) if numbered else order
         if sentence >= len(references) or chosen[sentence] is not None:
             raise InputError(
                 f"a list too many: sentence {one.id}, but there are references for {len(references)}",
-                where=one.where,
+                where=one.where(),
                 hint="Ids are numbers from 0, or anything in the order of the references.",
             )
+        texts = one.texts()
         values = sentence_values(
             SENTENCE_METRIC,
-            [bleu.words(text) for text in one.texts],
+            [bleu.words(text) for text in texts],
             [bleu.words(text) for text in references[sentence]],
         )
-        chosen[sentence] = (one.texts[0], one.texts[int(values.argmax())], one.texts[int(values.argmin())])
-        hypotheses += len(one.texts)
+        chosen[sentence] = (texts[0], texts[int(values.argmax())], texts[int(values.argmin())])
+        hypotheses += len(texts)
     found = [texts for texts in chosen if texts is not None]
     if len(found) < len(references):
         raise InputError(

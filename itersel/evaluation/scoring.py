@@ -100,7 +100,7 @@ class Comparison:
         return self.first if self.difference * direction(self.metric) > 0 else self.second
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Everything there is to report. Scores and comparisons are ordered by system as given, then metric."""
 
@@ -124,6 +124,13 @@ class Evaluation:
         """Of two systems, named in either order: its own `first` and `second` say which way its difference goes."""
         known = {(frozenset((one.first, one.second)), one.metric): one for one in self.comparisons}
         return known[frozenset((first, second)), metric]
+
+    def __repr__(self) -> str:
+        found = [
+            f"{name} {', '.join(f'{self.labels[one]} {self.score(name, one).mean:.2f}' for one in self.metrics)}"
+            for name in self.systems
+        ]
+        return f"<Evaluation of {self.sentences:,} sentences: {'; '.join(found)}>"
 
 
 def score_systems(

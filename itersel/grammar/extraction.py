@@ -7,17 +7,16 @@ format. docs/extraction.md says what a rule, a sample and each feature is.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from pathlib import Path
 
 from itersel import _kernel
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import atomic_write, read_bytes
+from itersel.base.workers import ordered_map
 
 FEATURES = (
     "EgivenFCoherent",
@@ -138,46 +137,21 @@ def extract_grammars(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield (number, grammar) for every (number, sentence), in the given order, whatever `jobs` is.
 
-    With several jobs, worker processes share the mapped index. `finish` (a module-level function, e.g. a
-    compressor) is applied to each grammar where it was made. Messages call sentence i `name:i+1`.
+    With several jobs, worker processes share the mapped index. `finish`, such as a compressor, is applied to each
+    grammar where it was made. Messages call sentence i `name:i+1`.
     """
-    options = options or ExtractOptions()
-    name = os.fspath(name)
-    if jobs <= 1:
-        extractor = Extractor(index, options)
-        for number, sentence in sentences:
-            yield number, _extract(extractor, number, sentence, name, finish)
-        return
+    name, extractor = os.fspath(name), Extractor(index, options)
+
+    def extract(batch: Sequence[tuple[int, str]]) -> list[tuple[int, bytes]]:
+        made = []
+        for number, sentence in batch:
+            grammar = extractor.extract(sentence, number, where=f"{name}:{number + 1}")
+            made.append((number, grammar if finish is None else finish(grammar)))
+        return made
+
     remaining = iter(sentences)
-    pending: deque[Future[list[tuple[int, bytes]]]] = deque()
-    with ProcessPoolExecutor(jobs, initializer=_open_worker, initargs=(os.fspath(index), options)) as pool:
-        try:
-            while True:
-                while len(pending) < 2 * jobs and (batch := list(islice(remaining, BATCH))):
-                    pending.append(pool.submit(_work, batch, name, finish))
-                if not pending:
-                    return
-                yield from pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
-
-
-def _extract(
-    extractor: Extractor, number: int, sentence: str, name: str, finish: Callable[[bytes], bytes] | None
-) -> bytes:
-    grammar = extractor.extract(sentence, number, where=f"{name}:{number + 1}")
-    return grammar if finish is None else finish(grammar)
-
-
-_worker: Extractor | None = None
-
-
-def _open_worker(index: str, options: ExtractOptions) -> None:
-    global _worker
-    _worker = Extractor(Path(index), options)
-
-
-def _work(batch: list[tuple[int, str]], name: str, finish: Callable[[bytes], bytes] | None) -> list[tuple[int, bytes]]:
-    assert _worker is not None
-    return [(number, _extract(_worker, number, sentence, name, finish)) for number, sentence in batch]
+    batches = iter(lambda: list(islice(remaining, BATCH if jobs > 1 else 1)), [])
+    results = ordered_map(extract, batches, jobs, describe=lambda batch: f"{name}:{batch[0][0] + 1}")
+    with contextlib.closing(results):
+        for several in results:
+            yield from several

@@ -29,14 +29,22 @@ class Grammar:
     """The rules for one sentence, or for all. `groups` names the sparse feature groups each rule gets."""
 
     def __init__(
-        self, text: bytes, *, path: str = "grammar", groups: Iterable[str] = (), goal: str = "S", nonterminal: str = "X"
+        self,
+        text: str | bytes,
+        *,
+        path: str = "grammar",
+        groups: Iterable[str] = (),
+        goal: str = "S",
+        nonterminal: str = "X",
     ):
         """Parse `text`; errors name `path` and the line.
 
         `goal` is the label of a whole sentence, `nonterminal` the label that the glue rules join to it.
         """
-        check_utf8(text, path)
-        self.native = _kernel.Grammar.parse(text, path, templates(groups), goal, nonterminal)
+        content = text.encode() if isinstance(text, str) else text
+        check_utf8(content, path)
+        self.path = path
+        self.native = _kernel.Grammar.parse(content, path, templates(groups), goal, nonterminal)
 
     @classmethod
     def read(
@@ -56,3 +64,6 @@ class Grammar:
 
     def __len__(self) -> int:
         return len(self.native)
+
+    def __repr__(self) -> str:
+        return f"<Grammar {self.path}: {len(self):,} rules>"

@@ -1,4 +1,4 @@
-"""A training run: what was asked for, what each epoch came to, which one was chosen."""
+"""A training run: its settings, the figures of each epoch as its algorithm declares them, the chosen weights."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from itersel.base.errors import InputError
-from itersel.base.files import read_lines
 from itersel.base.tables import text_table
 from itersel.inspect import weights
 from itersel.inspect.options import ViewOptions
 from itersel.run.directory import read_json
+from itersel.run.history import read_history
 
 
 def lines(path: Path, options: ViewOptions) -> Iterator[str]:
@@ -33,33 +32,15 @@ def lines(path: Path, options: ViewOptions) -> Iterator[str]:
 
 
 def epoch_table(directory: Path) -> str:
-    """What each finished epoch of a run came to; the chosen one is marked."""
-    chosen = read_json(directory / "manifest.json").get("chosen")
-    rows = [("epoch", "features", "updates", "pair errors", "1-best metric", "devtest BLEU")]
-    for one in _statistics(directory / "statistics.jsonl"):
-        if one["shard"] is not None:
-            continue
-        bleu = one.get("devtest_bleu")
-        rows.append(
-            (
-                f"{one['epoch']}{' *' if one['epoch'] == chosen else '  '}",
-                f"{one['weights']:,}",
-                f"{one['updates']:,}",
-                f"{one['rank_errors'] / max(one['pairs'], 1):.1%}",
-                f"{one['best_metric'] / max(one['lists'], 1):.4f}",
-                "–" if bleu is None else f"{bleu:.2f}",
-            )
-        )
+    """The declared figures of each finished epoch of a run; the chosen epoch is marked."""
+    history = read_history(directory)
+    figures = history.declaration.shown("table")
+    rows = [("epoch", *(figure.label for figure in figures))]
+    for epoch in history.epochs:
+        mark = " *" if epoch.number == history.chosen else "  "
+        rows.append((f"{epoch.number}{mark}", *(figure.text(epoch.whole.value(figure)) for figure in figures)))
     note = f"* chosen; its weights are the run's, and those of every epoch are in {directory}"
     return f"{text_table(rows, left=())}\n{note}"
-
-
-def _statistics(path: Path) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            yield json.loads(line)
-        except ValueError as error:
-            raise InputError(f"damaged: {error}", where=f"{path}:{number}") from None
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

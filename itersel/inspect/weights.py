@@ -14,15 +14,12 @@ from itersel.base.files import read_head
 from itersel.base.tables import text_table
 from itersel.inspect.options import ViewOptions
 from itersel.model.feature_names import NameTable
-from itersel.model.features import Weights
+from itersel.model.features import PREFIXES, Weights
 from itersel.model.vectors import MAGIC, Vector
 
-GROUPS = {
-    "R:": "rule identity (id)",
-    "RBS:": "source bigrams (ng)",
-    "RBT:": "target bigrams (ng)",
-    "Shape_": "rule shapes (shape)",
-}
+TEMPLATES = {"R:": "rule identity", "RBS:": "source bigrams", "RBT:": "target bigrams", "Shape_": "rule shapes"}
+GROUPS = {prefix: f"{TEMPLATES[prefix]} ({group})" for group, several in PREFIXES.items() for prefix in several}
+"""For people: the template and its group, by how the names of its features begin."""
 
 
 def read(path: Path) -> Weights | Vector:

@@ -19,6 +19,7 @@ class LanguageModel:
     """A model to decode with. Probabilities are log10."""
 
     def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
         with open_bytes(path) as stream:
             if not stream.compressed:
                 self.native = _kernel.LanguageModel.load(os.fspath(path), os.fspath(path))
@@ -39,6 +40,9 @@ class LanguageModel:
 
     def __contains__(self, word: str) -> bool:
         return self.native.knows(word)
+
+    def __repr__(self) -> str:
+        return f"<LanguageModel {self.path}: order {self.order}>"
 
 
 class LanguageModels:

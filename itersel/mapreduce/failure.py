@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
 
 MARK = "itersel task failed: "
+FINISHED = "finished"
+"""The last line in the log of a map task that did all its work."""
 KINDS: dict[str, type[UserError]] = {kind.__name__: kind for kind in (InputError, ConfigError, ResourceError)}
 
 

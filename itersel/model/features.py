@@ -17,6 +17,10 @@ from itersel.base.files import atomic_write, read_utf8
 GROUPS = ("id", "ng", "shape")
 PREFIXES = {"id": ("R:",), "ng": ("RBS:", "RBT:"), "shape": ("Shape_",)}
 """How the names of a group's features begin."""
+TEMPLATE_BITS = {"id": 1, "ng": 2 | 4, "shape": 8}
+"""How a compiled shard stores its groups."""
+SHOWN = 8
+"""So many weights `repr` shows in full."""
 BLANKS = frozenset(" \t\r\n")  # what separates words, names and values
 
 
@@ -86,3 +90,8 @@ class Weights(Mapping[str, float]):
 
     def __len__(self) -> int:
         return len(self.native)
+
+    def __repr__(self) -> str:
+        if len(self) <= SHOWN:
+            return f"Weights({dict(self)!r})"
+        return f"<Weights of {len(self):,} features>"

@@ -42,7 +42,7 @@ feature_id = _kernel.feature_hash
 feature_ids = _kernel.feature_hashes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Vector:
     """Ids strictly ascending, values finite and not 0. Use `Vector.of` for arrays that may not be so."""
 
@@ -69,6 +69,9 @@ class Vector:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        return f"<Vector of {len(self):,} features>"
 
     def range(self, low: int, high: int) -> Vector:
         """The features with low ≤ id < high; `high` may be 2^64. The arrays are views."""

@@ -16,7 +16,8 @@ from itersel.align.links import check_links, format_links, read_links
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import atomic_write, read_lines
-from itersel.base.outputs import atomic_group, exclusive
+from itersel.base.locks import exclusive
+from itersel.base.outputs import atomic_group
 from itersel.base.progress import Progress, track
 from itersel.base.workers import ordered_map
 from itersel.grammar.extraction import ExtractOptions, build_index, open_index

@@ -14,6 +14,7 @@ from itersel.base.config import assign, read_yaml
 from itersel.base.config import build as from_values
 from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
+from itersel.base.resources import resource_root
 from itersel.base.tables import text_table
 from itersel.decode.decoder import DecoderOptions
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
@@ -64,16 +65,16 @@ class DemoResult:
     report: Path
 
 
-def checkout(given: str | None = None) -> Path:
+def demo_sources(given: str | None = None) -> Path:
     """The folder that has the demo's configurations and corpus: the one given, the current one, or the package's."""
-    candidates = [Path(given)] if given else [Path.cwd(), Path(__file__).resolve().parents[2]]
+    candidates = [Path.cwd(), resource_root()] if given is None else [Path(given)]
     for folder in candidates:
         if (folder / "conf" / "demo.yaml").is_file() and (folder / "data" / "demo").is_dir():
             return folder
     raise ConfigError(
-        "the demo's corpus is not here: data/demo and conf/demo.yaml come with the sources, not with the package",
-        where=candidates[0],
-        hint="Get the sources and run `itersel demo` in their folder, or name it: --sources FOLDER.",
+        "this folder has no conf/demo.yaml or no data/demo",
+        where=candidates[-1],
+        hint="Leave out --sources, or name a checkout of itersel.",
     )
 
 

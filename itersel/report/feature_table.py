@@ -16,8 +16,9 @@ from itersel.base.files import read_bytes
 from itersel.learn.mixing import Columns, norms
 from itersel.model.features import Weights
 from itersel.model.vectors import Values, Vector, feature_ids
-from itersel.report.gather import Epoch, Run
+from itersel.report.gather import Run
 from itersel.report.patterns import KINDS, Pattern, Spans, join, kind_of, pattern_of
+from itersel.run.history import EpochRecord
 
 
 @dataclass(frozen=True)
@@ -84,17 +85,13 @@ def feature_table(run: Run, count: int, sentences: Sequence[Sentence], examples:
     features = []
     for row, k in enumerate(rows):
         pattern = pattern_of(names[k])
-        norm = None if column_norms is None else float(column_norms[k])
-        features.append(
-            Feature(
-                names[k], pattern, items[k][1], norm, tuple(histories[row]), tuple(_find(pattern, joined, examples))
-            )
-        )
-    found = Counter(map(kind_of, names))
-    kinds = {kind: found[kind] for kind in KINDS if found[kind]}
-    return FeatureTable(
-        best.number, len(items), kinds, None if column_norms is None else _norm_name(run), tuple(features)
-    )
+        size = None if column_norms is None else float(column_norms[k])
+        found = tuple(_find(pattern, joined, examples))
+        features.append(Feature(names[k], pattern, items[k][1], size, tuple(histories[row]), found))
+    counts = Counter(map(kind_of, names))
+    kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
+    norm = None if column_norms is None else _norm_name(run, best)
+    return FeatureTable(best.number, len(items), kinds, norm, tuple(features))
 
 
 def _find(pattern: Pattern, joined: Sequence[tuple[str, str]], limit: int) -> list[Example]:
@@ -108,17 +105,18 @@ def _find(pattern: Pattern, joined: Sequence[tuple[str, str]], limit: int) -> li
     return found
 
 
-def _norm_name(run: Run) -> str:
-    return str(run.configuration.get("selection.norm", "l2"))
+def _norm_name(run: Run, epoch: EpochRecord) -> str:
+    """As the epoch recorded it; epochs of older versions did not."""
+    return epoch.norm or str(run.configuration.get("selection.norm", "l2"))
 
 
-def _norms(run: Run, epoch: Epoch, names: Sequence[str]) -> Values | None:
+def _norms(run: Run, epoch: EpochRecord, names: Sequence[str]) -> Values | None:
     """The norms of the columns that the names belong to; 0 where the selection has none."""
     place = run.folder(epoch.number) / "norms.vec"
     if not place.exists():
         return None
     columns = Columns.from_bytes(read_bytes(place), place)
-    return _look_up(columns.ids, norms(columns, _norm_name(run)), feature_ids(list(names)))
+    return _look_up(columns.ids, norms(columns, _norm_name(run, epoch)), feature_ids(list(names)))
 
 
 def _histories(run: Run, names: Sequence[str]) -> list[list[float]]:

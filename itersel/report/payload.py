@@ -6,30 +6,28 @@ Numbers are cut to six significant digits, more than anybody sees. Texts go in a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from itersel.base.figures import Declaration, Figure
 from itersel.base.paper_table import PaperTable
 from itersel.evaluation.scoring import Evaluation
 from itersel.report.evaluation import evaluation_values
 from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Feature, FeatureTable, Sentence, feature_table
-from itersel.report.gather import Epoch, Figures, Run
+from itersel.report.gather import Run
 from itersel.report.patterns import Side
 from itersel.report.translations import DevtestSet, Outputs, devtest_sets, example_sentences
+from itersel.run.history import EpochRecord
 
 STRIP = 60
 """Shards up to which each is a dot of its own; of more, only those beyond the whiskers are."""
 WHISKER = 1.5
 """Length of a whisker, in heights of the box (Tukey)."""
-SPREADS: dict[str, Callable[[Figures], float]] = {
-    "metric": lambda figures: figures.metric,
-    "pair_error": lambda figures: figures.pair_error,
-    "updates": lambda figures: figures.updates_per_sentence,
-    "seconds": lambda figures: figures.total_seconds,
-}
+SENTENCES = "lists"
+"""The statistic that counts sentences, where an algorithm declares it."""
 
 
 def payload(
@@ -43,9 +41,12 @@ def payload(
 ) -> dict[str, Any]:
     """Everything the page shows; at most `features` by weight and by norm, and `sentences` of each devtest set."""
     sets = devtest_sets(runs, sentences)
+    named = figure_names([run.history.declaration for run in runs])
     return {
         "title": title,
-        "runs": [_run(number, run, sets, features, sentences) for number, run in enumerate(runs)],
+        "figures": [_figure(name, figure) for figure, name in named.items()],
+        "apart": apart(runs),
+        "runs": [_run(number, run, named, sets, features, sentences) for number, run in enumerate(runs)],
         "sets": [_set(one) for one in sets],
         "configuration": configuration_rows(runs),
         "evaluation": None if evaluation is None else evaluation_values(evaluation),
@@ -53,51 +54,109 @@ def payload(
     }
 
 
-def _run(number: int, run: Run, sets: Sequence[DevtestSet], features: int, sentences: int) -> dict[str, Any]:
-    best = run.best
+def figure_names(declarations: Sequence[Declaration]) -> dict[Figure, str]:
+    """All declared figures with a name each, those that decide first.
+
+    The name is the figure's key. Figures that share a key and nothing else get a number, too.
+    """
+    deciding = [one.choice_figure for one in declarations]
+    figures = dict.fromkeys([*deciding, *(figure for one in declarations for figure in one.figures)])
+    named: dict[Figure, str] = {}
+    used: set[str] = set()
+    for figure in figures:
+        name, number = figure.key, 1
+        while name in used:
+            number += 1
+            name = f"{figure.key}-{number}"
+        named[figure] = name
+        used.add(name)
+    return named
+
+
+def apart(runs: Sequence[Run]) -> str | None:
+    """Why the deciding values of the runs cannot be compared; None if they can."""
+    scored = [run for run in runs if any(run.history.decisive(epoch) is not None for epoch in run.epochs)]
+    choices = dict.fromkeys(run.history.choice for run in scored)
+    if len(choices) > 1:
+        labels = ", ".join(dict.fromkeys(choice.label for choice in choices))
+        return f"The runs choose their epochs by different criteria: {labels}."
+    if len({run.checksums("devtest") for run in scored}) > 1:
+        return "The runs were scored on different devtest data."
+    return None
+
+
+def _figure(name: str, figure: Figure) -> dict[str, Any]:
+    return {
+        "name": name,
+        "label": figure.label,
+        "about": figure.about,
+        "form": figure.form,
+        "shown": list(figure.shown),
+    }
+
+
+def _run(
+    number: int, run: Run, named: Mapping[Figure, str], sets: Sequence[DevtestSet], features: int, sentences: int
+) -> dict[str, Any]:
+    history, best = run.history, run.best
     examples = example_sentences(run, sets, number, sentences)
     table = feature_table(run, features, examples)
+    declared = history.declaration
+    own = {figure: named[figure] for figure in (declared.choice_figure, *declared.figures)}
     return {
         "name": run.name,
-        "algorithm": run.algorithm,
-        "metric": run.configuration.get("epoch.metric"),
+        "algorithm": declared.label,
         "planned": run.planned,
         "finished": run.finished,
         "best": None if best is None else best.number,
-        "chosen": run.chosen is not None,
+        "chosen": history.chosen is not None,
         "shards": run.shard_count,
-        "start": short(run.start),
+        "choice": {
+            "figure": named[declared.choice_figure],
+            "label": declared.choice.label,
+            "largest": declared.choice.largest,
+        },
+        "start": {} if history.start is None else _values(history.start, own),
         "translated": list(run.translated),
-        "epochs": [_epoch(epoch) for epoch in run.epochs],
+        "epochs": [_epoch(epoch, own) for epoch in run.epochs],
         "features": None if table is None else _features(table, examples),
     }
 
 
-def _epoch(epoch: Epoch) -> dict[str, Any]:
+def _values(epoch: EpochRecord, own: Mapping[Figure, str]) -> dict[str, Any]:
+    """The figures of an epoch by name; those without a value are left out."""
+    found = {name: epoch.whole.value(figure) for figure, name in own.items()}
+    return {name: short(value) for name, value in found.items() if value is not None}
+
+
+def _epoch(epoch: EpochRecord, own: Mapping[Figure, str]) -> dict[str, Any]:
+    spreads = {}
+    for figure, name in own.items():
+        if "spread" in figure.shown:
+            spreads[name] = spread([(k, shard.value(figure)) for k, shard in enumerate(epoch.shards)])
+    timed = [(k, shard.total_seconds if shard.seconds else None) for k, shard in enumerate(epoch.shards)]
     return {
-        "bleu": short(epoch.bleu),
-        "length": short(epoch.length_ratio),
-        "features": epoch.features,
-        "pair_error": short(epoch.whole.pair_error),
-        "metric": short(epoch.whole.metric),
-        "updates": epoch.whole.updates,
-        "sentences": epoch.whole.lists,
+        "values": _values(epoch, own),
+        "sentences": short(epoch.whole.sums.get(SENTENCES)),
         "seconds": {stage: short(seconds) for stage, seconds in epoch.whole.seconds.items()},
         "warnings": list(epoch.warnings),
-        "spread": {key: spread([value(shard) for shard in epoch.shards]) for key, value in SPREADS.items()},
+        "spread": {name: made for name, made in spreads.items() if made is not None},
+        "cpu": spread(timed),
     }
 
 
-def spread(values: Sequence[float]) -> dict[str, Any] | None:
-    """A box plot of the shards: quartiles, whiskers, and dots `[shard, value]`; none for fewer than two shards."""
+def spread(shards: Iterable[tuple[int, float | None]]) -> dict[str, Any] | None:
+    """A box plot of the shards: quartiles, whiskers, and dots `[shard, value]`; none for fewer than two values."""
+    known = [(shard, value) for shard, value in shards if value is not None]
+    values = [value for _, value in known]
     if len(values) < 2:
         return None
     low, median, high = (float(q) for q in np.percentile(values, (25, 50, 75)))
     reach = WHISKER * (high - low)
-    inside = [value for value in values if low - reach <= value <= high + reach]
+    inside = [value for value in values if low - reach <= value <= high + reach] or [median]
     bottom, top = min(inside), max(inside)
     every = len(values) <= STRIP
-    dots = [[k, short(value)] for k, value in enumerate(values) if every or not bottom <= value <= top]
+    dots = [[shard, short(value)] for shard, value in known if every or not bottom <= value <= top]
     return {"box": [short(one) for one in (bottom, low, median, high, top)], "dots": dots}
 
 

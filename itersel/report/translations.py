@@ -16,7 +16,7 @@ from itersel.base.errors import InputError, UserError
 from itersel.base.files import read_lines
 from itersel.metrics.sentence import sentence_values
 from itersel.report.feature_table import Sentence
-from itersel.report.gather import Run
+from itersel.report.gather import TRANSLATIONS, Run
 from itersel.run.config import expand
 from itersel.shards.shard import Shard
 
@@ -97,7 +97,7 @@ def evenly(total: int, limit: int) -> list[int]:
 
 
 def _place(run: Run, epoch: int) -> Path:
-    return run.folder(epoch) / "devtest.txt.gz"
+    return run.folder(epoch) / TRANSLATIONS
 
 
 def _sources(shards: Sequence[Shard], chosen: Sequence[int]) -> tuple[Source, ...]:
@@ -154,11 +154,11 @@ def _folders(run: Run) -> Iterator[Path]:
 
 def example_sentences(run: Run, sets: Sequence[DevtestSet], number: int, limit: int) -> list[Sentence]:
     """Sentences to find features in: the run's own devtest translations, then training data with its references."""
-    best, found = run.best, []
+    best, found, translated = run.best, [], run.translated
     for one in sets:
         for source, outputs in zip(one.sources, one.outputs.get(number, ()), strict=False):
-            if source.text is not None and best is not None:
-                text = outputs.texts[outputs.epochs[run.translated.index(best.number)]]
+            if source.text is not None and best is not None and best.number in translated:
+                text = outputs.texts[outputs.epochs[translated.index(best.number)]]
                 found.append(Sentence("devtest", source.id, source.text, text))
     shards, _ = open_shards(run, "shards", limit)
     for shard in shards:

@@ -13,12 +13,9 @@ epoch-001/jobs/              what the epoch's finished jobs gave, until the epoc
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,21 +57,6 @@ class RunDirectory:
     def finished(self) -> int:
         """Number of epochs that need not be done again."""
         return len(self.manifest["epochs"])
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other runs out. The lock goes with the process, and does not pass on to forked ones."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            stream = open(self.path / ".lock", "w")  # noqa: SIM115
-        except OSError as error:
-            raise InputError(f"cannot write: {error.strerror}", where=self.path) from None
-        with stream:
-            try:
-                fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ConfigError("another run is at work in this directory", where=self.path) from None
-            yield
 
     def claim(self, identity: dict[str, Any], description: dict[str, Any]) -> None:
         """Begin a run here or take up the one of the same identity; refuse any other with the difference."""

@@ -26,6 +26,7 @@ from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Choice
 from itersel.base.files import atomic_write
+from itersel.base.locks import alone
 from itersel.base.usage import Stopwatch
 from itersel.base.version import __version__, build_id
 from itersel.engines import Engine, open_engine
@@ -49,7 +50,7 @@ def train(config: TrainConfig, directory: str | os.PathLike[str], *, warn: Calla
     if not config.shards:
         raise ConfigError("there are no shards to train on", hint="Give shards: [FILE, …] or --shards.")
     run = RunDirectory(directory)
-    with run.locked():
+    with alone(run.path):
         driver = Driver(config, run, warn or events.warn)
         with contextlib.closing(open_engine(config.run, run.engine)) as engine:
             return driver.run(engine)

@@ -21,7 +21,7 @@ from typing import Any
 
 from itersel.base.errors import InputError, ResourceError
 from itersel.base.files import atomic_write, read_bytes
-from itersel.base.outputs import exclusive
+from itersel.base.locks import exclusive
 from itersel.base.workers import ordered_map
 from itersel.shards.assignment import Assignment, Layout
 from itersel.shards.compiler import ShardCompiler

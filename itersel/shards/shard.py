@@ -16,9 +16,7 @@ import numpy.typing as npt
 from itersel import _kernel
 from itersel.base.files import atomic_write
 from itersel.grammar.grammar import Grammar, check_pass_through
-from itersel.model.features import GROUPS, templates
-
-TEMPLATE_BITS = {"id": 1, "ng": 2 | 4, "shape": 8}
+from itersel.model.features import GROUPS, TEMPLATE_BITS, templates
 
 
 class ShardWriter:
@@ -41,7 +39,7 @@ class ShardWriter:
         self,
         source: str,
         references: Sequence[str],
-        grammar: bytes,
+        grammar: str | bytes,
         *,
         id: str = "",
         task: str = "",
@@ -108,3 +106,7 @@ class Shard:
     def feature_hashes(self) -> npt.NDArray[np.uint64]:
         """64-bit ids (itersel.model.vectors) by the shard's feature number."""
         return self.native.feature_hashes()
+
+    def __repr__(self) -> str:
+        groups = "+".join(["dense", *sorted(self.groups)])
+        return f"<Shard {self.path}: {len(self):,} sentences, {self.rule_count:,} rules, {groups} features>"

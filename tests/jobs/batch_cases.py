@@ -23,8 +23,8 @@ PATIENCE = 60.0
 
 
 def single_node(kind: str, folder: Path, variables: dict[str, str]) -> Iterator[None]:
-    """A queue of this machine's own (conf/KIND/single-node.sh), with the environment variables that lead to it."""
-    script = str(ROOT / "conf" / kind / "single-node.sh")
+    """A queue of this machine's own (tools/KIND/single-node.sh), with the environment variables that lead to it."""
+    script = str(ROOT / "tools" / kind / "single-node.sh")
     for action in (["install"], ["start", str(folder)]):
         done = subprocess.run(["bash", script, *action], capture_output=True, text=True, env=os.environ | variables)
         if done.returncode:

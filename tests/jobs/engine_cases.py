@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,13 @@ def small_data(folder: Path) -> TrainConfig:
         selection=Selection(top=15),
         run=RunConfig("inline", reducers=2),
     )
+
+
+def write_config(config: TrainConfig, path: Path) -> None:
+    """The configuration as a file for the command line."""
+    values = asdict(config)
+    del values["own"]
+    path.write_text(json.dumps(values))
 
 
 def run(config: TrainConfig, folder: Path) -> dict[str, bytes]:

@@ -20,14 +20,16 @@ from moto.backends import get_backend
 from moto.emr.models import Application, Cluster
 from moto.server import ThreadedMotoServer
 
-from engine_cases import assert_same_run, run, small_data
+from engine_cases import assert_same_run, run, small_data, write_config
+from engine_contract import check_doubled_item, check_failure, check_map_and_reduce
 from itersel.base import version
 from itersel.base.config import read_yaml
 from itersel.base.errors import ConfigError, InputError, ResourceError
 from itersel.cli import main
+from itersel.engines import RunConfig
 from itersel.engines.emr import EmrEngine
 from itersel.engines.emr_settings import CONF, EmrSettings, instance_size
-from itersel.run.config import RunConfig, TrainConfig
+from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 
 REGION, BUCKET = "eu-central-1", "training"
@@ -88,10 +90,13 @@ def wheelhouse(tmp_path) -> Path:
     return folder
 
 
-def on_emr(config: TrainConfig, wheelhouse: Path, *more: str) -> TrainConfig:
+def emr_config(wheelhouse: Path, *more: str) -> RunConfig:
     options = ["--wheelhouse", str(wheelhouse), "--check-cluster-every", "0.1", "--python-bin", sys.executable, *more]
-    made = RunConfig("emr", reducers=2, store=f"s3://{BUCKET}/itersel", options=tuple(options))
-    return dataclasses.replace(config, run=made)
+    return RunConfig("emr", reducers=2, store=f"s3://{BUCKET}/itersel", options=tuple(options))
+
+
+def on_emr(config: TrainConfig, wheelhouse: Path, *more: str) -> TrainConfig:
+    return dataclasses.replace(config, run=emr_config(wheelhouse, *more))
 
 
 def keys(prefix: str = "") -> dict[str, int]:
@@ -130,12 +135,17 @@ def test_same_bytes_one_cluster_and_no_credentials(nodes, wheelhouse, tmp_path, 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("check", [check_map_and_reduce, check_failure, check_doubled_item])
+def test_contract(nodes, wheelhouse, tmp_path, check):
+    check(lambda folder: EmrEngine(emr_config(wheelhouse), folder), tmp_path)
+
+
+@pytest.mark.slow
 def test_the_cluster_is_the_one_of_the_configuration(nodes, wheelhouse, tmp_path):
     """Release, instances, spot, roles, logs and the bootstrap that installs our wheel, as EMR was asked for them."""
-    config = dataclasses.replace(small_data(tmp_path), epochs=1, devtest=())
-    engine_config = on_emr(config, wheelhouse, "--core-instance-bid-price", "0.20", "--num-core-instances", "3")
-    engine = EmrEngine(engine_config, directory(tmp_path / "run"))
-    cluster = engine.cluster
+    engine_config = emr_config(wheelhouse, "--core-instance-bid-price", "0.20", "--num-core-instances", "3")
+    (tmp_path / "run").mkdir()
+    cluster = EmrEngine(engine_config, tmp_path / "run").cluster
     emr = boto3.client("emr", region_name=REGION)
     found = emr.describe_cluster(ClusterId=cluster)["Cluster"]
     assert found["ReleaseLabel"] == read_yaml(CONF)["runners"]["emr"]["release_label"]
@@ -156,18 +166,11 @@ def test_the_cluster_is_the_one_of_the_configuration(nodes, wheelhouse, tmp_path
     s3.download_file(BUCKET, archive, str(tmp_path / "shipped.tar.gz"))
     with tarfile.open(tmp_path / "shipped.tar.gz") as shipped:
         assert {"manifest.json", "itersel.whl"} <= {os.path.basename(name) for name in shipped.getnames()}
-    again = EmrEngine(engine_config, directory(tmp_path / "run"))  # as after a kill of the driver
+    again = EmrEngine(engine_config, tmp_path / "run")  # as after a kill of the driver
     assert again.cluster == cluster
     again.close()
     assert clusters() == {cluster: "TERMINATED"}
     assert keys("itersel/temporary/") == {}
-
-
-def directory(path: Path):
-    from itersel.run.directory import RunDirectory
-
-    path.mkdir(exist_ok=True)
-    return RunDirectory(path)
 
 
 @pytest.mark.slow
@@ -181,8 +184,8 @@ def test_a_named_cluster_stays_and_a_corrupt_shard_is_named(nodes, wheelhouse, t
     ]
     config = dataclasses.replace(small_data(tmp_path), devtest=())
     engine_config = on_emr(config, wheelhouse, "--cluster-id", ours)
-    engine = EmrEngine(engine_config, directory(tmp_path / "first"))
-    damaged = engine.stage(config.shards[1]).removeprefix(f"s3://{BUCKET}/")
+    (address,) = EmrEngine(engine_config.run, tmp_path).stage([config.shards[1]]).values()
+    damaged = address.removeprefix(f"s3://{BUCKET}/")
     content = bytearray(Path(config.shards[1]).read_bytes())
     content[len(content) // 2] ^= 1
     boto3.client("s3", region_name=REGION).put_object(Bucket=BUCKET, Key=damaged, Body=bytes(content))
@@ -219,7 +222,7 @@ def test_dry_run_without_credentials(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")  # nobody there: asking anything would fail
     config = small_data(tmp_path)
     path = tmp_path / "train.json"
-    path.write_text(json.dumps(dataclasses.asdict(dataclasses.replace(config, run=RunConfig()))))
+    write_config(dataclasses.replace(config, run=RunConfig()), path)
     command = ["train", str(path), "--output", str(tmp_path / "run"), "-r", "emr", "--dry-run"]
     assert main(command) == 2
     assert "EMR needs a place in S3" in capsys.readouterr().err

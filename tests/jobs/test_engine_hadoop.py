@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 import os
 import re
 import signal
@@ -11,16 +10,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine_cases import assert_same_run, run, small_data, unavailable, write_shard
+from engine_cases import assert_same_run, run, small_data, unavailable, write_config, write_shard
+from engine_contract import check_doubled_item, check_failure, check_map_and_reduce
 from itersel.base.errors import InputError
+from itersel.engines import RunConfig, open_engine
 from itersel.engines.hadoop import LOG, stored_name
 from itersel.engines.hadoop_client import HadoopClient
-from itersel.run.config import RunConfig, TrainConfig
+from itersel.run.config import TrainConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 HADOOP = RunConfig("hadoop", reducers=2)
@@ -30,13 +31,13 @@ pytestmark = pytest.mark.slow
 
 
 class Cluster:
-    """The cluster of conf/hadoop/cluster.py in a folder of its own."""
+    """The cluster of tools/hadoop/cluster.py in a folder of its own."""
 
     def __init__(self, home: Path):
         self.home = home
 
     def control(self, *words: str) -> subprocess.CompletedProcess:
-        script = ROOT / "conf" / "hadoop" / "cluster.py"
+        script = ROOT / "tools" / "hadoop" / "cluster.py"
         return subprocess.run([sys.executable, script, *words], capture_output=True, text=True)
 
     def pid(self, daemon: str) -> int:
@@ -69,6 +70,18 @@ class Cluster:
             except (OSError, ValueError):
                 continue
 
+    def final_state(self, application: str, seconds: float = 600) -> str:
+        """How an application ended; YARN may know that some time after its last process is gone."""
+        until = time.monotonic() + seconds
+        command = [self.home / "bin" / "yarn", "application", "-status", application]
+        while True:
+            text = subprocess.run(command, capture_output=True, text=True).stdout
+            found = re.search(r"Final-State : (\w+)", text)
+            if found is not None and found[1] != "UNDEFINED":
+                return found[1]
+            assert time.monotonic() < until, text
+            time.sleep(0.5)
+
     def copies(self, name: str) -> list[int]:
         """How many copies of the file of that name the distributed cache has on each node."""
         nodes = [self.home / "data" / f"nodemanager-{node}" for node in (1, 2)]
@@ -92,7 +105,7 @@ def wait_for(condition: Callable[[], object], driver: subprocess.Popen, seconds:
 
 def start_driver(config: TrainConfig, folder: Path) -> subprocess.Popen:
     place = folder.with_suffix(".yaml")
-    place.write_text(json.dumps(asdict(config)))
+    write_config(config, place)
     command = [sys.executable, "-m", "itersel", "train", str(place), "--output", str(folder)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -131,6 +144,19 @@ def test_same_bytes_as_inline(cluster: Cluster, demo_training: TrainConfig, tmp_
     assert len(files) == 5 and left == []
 
 
+@pytest.mark.parametrize(
+    ("check", "options"),
+    [
+        (check_map_and_reduce, ()),
+        (check_failure, (*ONE_CONTAINER, "--jobconf", "mapreduce.map.maxattempts=1")),
+        (check_doubled_item, (*ONE_CONTAINER, "--jobconf", "mapreduce.reduce.maxattempts=1")),
+    ],
+)
+def test_contract(cluster: Cluster, check: Callable, options: tuple[str, ...], tmp_path: Path) -> None:
+    """Epochs and jobs without reducers are in the tests of algorithms."""
+    check(lambda folder: open_engine(RunConfig("hadoop", options=options), folder), tmp_path)
+
+
 @pytest.mark.parametrize("algorithm", ["sgd", "mix_sgd", "iter_mix_sgd"])
 def test_other_algorithms(cluster: Cluster, algorithm: str, tmp_path: Path) -> None:
     """Two epochs where shards go on from their own weights, and devtest once: every kind of job."""
@@ -157,7 +183,8 @@ def test_a_damaged_shard_is_named(cluster: Cluster, tmp_path: Path) -> None:
     client.put({stored_name(str(whole)): str(damaged)}, stored("files"))
     with pytest.raises(InputError) as caught:
         run(config, tmp_path / "run")
-    assert re.match(r"shard 2 \(hdfs:///\S+-apple\.itsh\): the shard's content was altered", str(caught.value))
+    where = r"hdfs:///\S+-apple\.itsh"
+    assert re.match(rf"shard 2 \(\S+apple\.itsh\): {where}: the shard's content was altered", str(caught.value))
     assert "java" not in str(caught.value).lower()
     log = (tmp_path / "run" / LOG).read_text()
     attempts = re.findall(r"Task Id : attempt_\d+_\d+_m_(\d+)_(\d+), Status : FAILED", log)
@@ -169,15 +196,12 @@ def test_interrupt_ends_the_application(cluster: Cluster, demo_training: TrainCo
     driver = start_driver(replace(demo_training, run=HADOOP), tmp_path / "run")
     cluster.wait_for_mappers(driver)
     driver.send_signal(signal.SIGINT)
-    _, errors = driver.communicate(timeout=120)
+    _, errors = driver.communicate(timeout=600)
     assert driver.returncode == 130, errors
     assert "Traceback" not in errors
     application = re.search(r"Submitted application (application_\S+)", (tmp_path / "run" / LOG).read_text())
     assert application is not None
-    state = subprocess.run(
-        [cluster.home / "bin" / "yarn", "application", "-status", application[1]], capture_output=True, text=True
-    ).stdout
-    assert "Final-State : KILLED" in state
+    assert cluster.final_state(application[1]) == "KILLED"
     assert HadoopClient.find().listing(stored("runs")) == [[]]
 
 

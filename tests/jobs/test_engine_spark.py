@@ -33,7 +33,7 @@ PATIENCE = 240.0
 
 
 class Cluster:
-    """What conf/spark/start.sh starts, in a folder of its own."""
+    """What tools/spark/start.sh starts, in a folder of its own."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -50,7 +50,7 @@ class Cluster:
         assert self._script("stop.sh").returncode == 0
 
     def _script(self, name: str) -> subprocess.CompletedProcess:
-        script = ROOT / "conf" / "spark" / name
+        script = ROOT / "tools" / "spark" / name
         return subprocess.run([script], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
 
     def options(self, *more: str) -> tuple[str, ...]:

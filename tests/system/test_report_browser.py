@@ -33,6 +33,8 @@ STATES = {
     "one epoch": ("single",),
     "no epoch": ("begun",),
     "one shard": ("sgd",),
+    "other figures": ("toy", "toy2"),
+    "other criteria": ("toy", "select", "silent"),
 }
 
 
@@ -40,7 +42,7 @@ STATES = {
 def browser(tmp_path_factory):
     absent = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     if absent:
-        reason = f"{' and '.join(absent)} not installed: conf/browser/install.sh"
+        reason = f"{' and '.join(absent)} not installed: tools/browser/install.sh"
         pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -171,7 +173,11 @@ def links(browser):
         ("no epoch", "curves", "No epoch is finished yet"),
         ("no epoch", "features", "there are no weights"),
         ("no devtest", "translations", "no devtest translations"),
-        ("no devtest", "curves", "no devtest data, so there are no scores"),
+        ("no devtest", "curves", "No epoch has a value of devtest BLEU, so the last epoch is chosen"),
+        ("no devtest", "overview", "no devtest BLEU"),
+        ("other criteria", "overview", "different criteria: gap, devtest BLEU"),
+        ("other figures", "curves", "Lower is better. A ring marks the chosen epoch."),
+        ("other figures", "time", "take median"),
         ("one shard", "shards", "single shard"),
         ("all", "overview", "unfinished: 2 of 4"),
         ("all", "overview", "no epoch finished"),
@@ -196,16 +202,16 @@ def points(browser, chart):
     return list(series.values())
 
 
-@pytest.mark.parametrize("chart", ["bleu", "pair_error", "metric", "features"])
+@pytest.mark.parametrize("chart", ["devtest_bleu", "pair_error", "metric", "features"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_curves_are_the_data(show, chart, size):
     """One scale for all lines: pixels are a linear function of epochs and values."""
     browser = show(size=size)
     runs = data_of(browser)["runs"]
-    expected = [[epoch[chart] for epoch in run["epochs"]] for run in runs]
+    expected = [[epoch["values"][chart] for epoch in run["epochs"]] for run in runs]
     drawn = points(browser, chart)
-    if chart == "bleu":  # the start weights are not far off
-        expected = [[run["start"], *scores] for run, scores in zip(runs, expected, strict=True)]
+    if chart == "devtest_bleu":  # the start weights are not far off
+        expected = [[run["start"][chart], *scores] for run, scores in zip(runs, expected, strict=True)]
     assert [len(one) for one in drawn] == [len(one) for one in expected]
     values, heights = (
         np.array([y for one in series for y in one]) for series in (expected, [[y for _, y in s] for s in drawn])
@@ -227,12 +233,12 @@ def test_curves_are_the_data(show, chart, size):
 def test_chosen_epochs_are_ringed(show):
     browser = show()
     rings = browser.execute_script(
-        """return [...document.querySelectorAll('[data-chart=bleu] .ring')].map((ring) => {
+        """return [...document.querySelectorAll('[data-chart=devtest_bleu] .ring')].map((ring) => {
              const box = ring.getBoundingClientRect();
              return [box.x + box.width / 2, box.y + box.height / 2];
            })"""
     )
-    series = points(browser, "bleu")
+    series = points(browser, "devtest_bleu")
     for run, ring, dots in zip(data_of(browser)["runs"], rings, series, strict=True):
         assert dots[run["best"]] == pytest.approx(ring, abs=1.5)
 
@@ -247,8 +253,8 @@ def test_reading_a_curve_by_keys_and_by_pointer(show):
     from selenium.webdriver import ActionChains, Keys
 
     browser = show()
-    scores = [run["epochs"][1]["bleu"] for run in data_of(browser)["runs"]]
-    chart = find(browser, "[data-chart=bleu] svg")
+    scores = [run["epochs"][1]["values"]["devtest_bleu"] for run in data_of(browser)["runs"]]
+    chart = find(browser, "[data-chart=devtest_bleu] svg")
     browser.execute_script("arguments[0].focus({preventScroll: true})", chart)
     ActionChains(browser).send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT).perform()
     read = find(browser, "#tip").text
@@ -263,21 +269,22 @@ def test_reading_a_curve_by_keys_and_by_pointer(show):
 def test_runs_can_be_hidden(show):
     browser = show()
     press(browser, ".legend .chip")
-    assert len(points(browser, "bleu")) == 2
+    assert len(points(browser, "devtest_bleu")) == 2
     press(browser, ".legend .chip")
-    assert len(points(browser, "bleu")) == 3
+    assert len(points(browser, "devtest_bleu")) == 3
 
 
 def test_boxes_of_shards(show):
     browser = show()
     runs = [run for run in data_of(browser)["runs"] if run["shards"] > 1]
-    for button, figure in (("Pair error", "pair_error"), ("CPU time", "seconds"), ("1-best metric", "metric")):
+    for button, figure in (("Pair errors", "pair_error"), ("CPU time", None), ("1-best metric", "metric")):
         press(browser, "#shards .segments button", button)
         boxes = browser.execute_script(
-            """return [...document.querySelectorAll('[data-chart=spread]')].map((chart) =>
+            """return [...document.querySelectorAll('[data-chart="over shards"]')].map((chart) =>
                [...chart.querySelectorAll('.box')].map((box) => [box.y, box.height].map((one) => one.baseVal.value)))"""
         )
-        spreads = [[epoch["spread"][figure]["box"] for epoch in run["epochs"]] for run in runs]
+        shown = [[epoch["spread"][figure] if figure else epoch["cpu"] for epoch in run["epochs"]] for run in runs]
+        spreads = [[one["box"] for one in epochs] for epochs in shown]
         assert [len(one) for one in boxes] == [len(one) for one in spreads] == [4, 4]
         quartiles = np.array([box[3] for one in spreads for box in one])
         tops = np.array([y for one in boxes for y, _ in one])
@@ -310,12 +317,16 @@ def column(browser, place, number):
     return texts(browser, f"#{place} tbody tr.row > *:nth-child({number})")
 
 
+def decisive(run):
+    return run["epochs"][run["best"] - 1]["values"][run["choice"]["figure"]]
+
+
 def test_sorting_by_pointer_and_keys(show):
     from selenium.webdriver import Keys
 
     browser = show()
     runs = data_of(browser)["runs"]
-    by_score = [run["name"] for run in sorted(runs, key=lambda run: -run["epochs"][run["best"] - 1]["bleu"])]
+    by_score = [run["name"] for run in sorted(runs, key=lambda run: -decisive(run))]
     assert column(browser, "overview", 1) == by_score
     press(browser, "#overview thead button", "Run")
     assert column(browser, "overview", 1) == sorted(by_score)
@@ -330,6 +341,34 @@ def test_sorting_by_pointer_and_keys(show):
         for text in column(browser, "overview", 6 if "Before" not in find(browser, "#overview thead").text else 7)
     ]
     assert counts == sorted(counts, reverse=True) and len(counts) == 3
+
+
+def test_the_runs_fit_a_desktop(show):
+    """All columns of the overview are seen without moving the table."""
+    box = "const one = document.querySelector('#overview .scroll'); return one.scrollWidth - one.clientWidth"
+    assert show().execute_script(box) == 0
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_figures_of_another_algorithm(show, size):
+    """What an algorithm declares is drawn without a word about it in the scripts; the smallest gap is the best."""
+    browser = show("other figures", size)
+    runs = data_of(browser)["runs"]
+    by_gap = [run["name"] for run in sorted(runs, key=decisive)]
+    assert column(browser, "overview", 1) == by_gap == ["toy2", "toy"]
+    heads = texts(browser, "#overview thead th")
+    assert heads == ["Run", "Algorithm", "Gap", "To best", "Epoch", "Spread", "Shards", "CPU time"]
+    assert column(browser, "overview", 4) == ["best", "+0.25"] and set(column(browser, "overview", 2)) == {"Median"}
+    assert "by gap is toy2 (Median on 4 shards): 1 after epoch 3 of 4" in find(browser, "#lead").text
+    assert texts(browser, "#curves h3") == ["Gap", "Spread"]
+    for chart in ("gap", "spread"):
+        drawn = np.array([y for one in points(browser, chart) for _, y in one])
+        values = np.array([epoch["values"][chart] for run in runs for epoch in run["epochs"]])
+        slope, offset = np.polyfit(values, drawn, 1)
+        assert slope < 0 and np.abs(slope * values + offset - drawn).max() < 1.5
+    assert len(browser.find_elements("css selector", "[data-chart=gap] .ring")) == 2
+    assert texts(browser, "#shards .segments button") == ["Spread", "CPU time"]
+    assert texts(browser, "#time .stages span") == ["sort", "take median"]
 
 
 def test_the_experiment_is_its_table(show):
@@ -544,7 +583,7 @@ def test_day_and_night(show):
 
     browser = show(dark=False)
     day = background(browser)
-    dot = "return getComputedStyle(document.querySelector('[data-chart=bleu] .dot')).fill"
+    dot = "return getComputedStyle(document.querySelector('[data-chart=devtest_bleu] .dot')).fill"
     ink = browser.execute_script(dot)
     press(browser, "#theme")
     night = background(browser)
@@ -559,10 +598,12 @@ def test_day_and_night(show):
 
 def test_redrawn_when_the_screen_turns(show):
     browser = show(size=PHONE)
-    width = browser.execute_script("return document.querySelector('[data-chart=bleu] svg').viewBox.baseVal.width")
+    width = browser.execute_script(
+        "return document.querySelector('[data-chart=devtest_bleu] svg').viewBox.baseVal.width"
+    )
     metrics = {"width": 812, "height": 375, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-    box = "return document.querySelector('[data-chart=bleu] svg').viewBox.baseVal.width"
+    box = "return document.querySelector('[data-chart=devtest_bleu] svg').viewBox.baseVal.width"
     assert browser.execute_script(box) != width
     assert overflow(browser) == 0

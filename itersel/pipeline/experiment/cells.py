@@ -1,9 +1,10 @@
 """Experiments: a build and a grid of trainings, each tested on the same sets; resumable, several cells at a time.
 
-In: an `ExperimentConfig`. Out: one folder a cell below the build's work folder (a training run, translations of the
-test sets, `cell.json`), and an `Outcome` of all finished cells, with scores and tests of their differences. A cell's
+In: an `ExperimentConfig`. Out: one folder per cell below the build's work folder (a training run, translations of the
+test sets, `cell.json`), and a `GridResult` of all finished cells, with scores and tests of their differences. A cell's
 folder is named by a hash of everything its training depends on, data by content: what is done is not done again, and a
-changed configuration gets a folder of its own.
+changed configuration gets a folder of its own. Cells train on the engine that the configuration names; the test sets
+are translated by processes of this machine.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from itersel.base import events
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.figures import Choice, Declaration
 from itersel.base.files import atomic_write, file_checksum, read_lines
 from itersel.base.progress import Progress
 from itersel.base.usage import Stopwatch, Usage, total
 from itersel.base.workers import ordered_map
 from itersel.decode.decoder import DecoderOptions
-from itersel.engines.config import RunConfig
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import open_source
@@ -36,13 +37,19 @@ from itersel.pipeline.build_config import TRAIN
 from itersel.pipeline.experiment.config import GIVEN, Cell, ExperimentConfig, run_suffix
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig, expand, identity
+from itersel.run.devtest import FIGURES as DEVTEST_FIGURES
 from itersel.run.devtest import score, translate_shards
 from itersel.run.directory import read_json, write_json
 from itersel.run.driver import train
+from itersel.run.history import read_history
 from itersel.shards.shard import Shard
 
-FORMAT = 2
+FORMAT = 3
 METRICS = ("bleu", "chrf")
+GIVEN_WEIGHTS = Declaration(GIVEN, "given weights", 0, figures=DEVTEST_FIGURES)
+"""What is measured of weights that nothing was trained for."""
+LOCAL = "local"
+"""The engine whose cells run side by side; others share out the work of one cell after the other."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,11 @@ class CellPlan:
         return self.folder / self.cell.name
 
     @property
+    def system(self) -> str:
+        """The name that all repeats share."""
+        return self.cell.system
+
+    @property
     def record(self) -> Path:
         return self.folder / "cell.json"
 
@@ -74,11 +86,12 @@ class CellPlan:
 
 @dataclass(frozen=True)
 class CellResult:
-    """What became of a cell; `epochs` has the devtest curve."""
+    """What became of a cell."""
 
     name: str
     algorithm: str
-    number: int
+    declaration: Declaration
+    """Label and number of the algorithm, its figures, and what its epochs are chosen by."""
     tuning: str
     features: str
     varied: dict[str, Any]
@@ -86,9 +99,10 @@ class CellResult:
     """Number of non-zero weights of the chosen epoch."""
     chosen: int | None
     """The epoch, from 1; None for given weights."""
-    devtest_bleu: float
-    devtest_length_ratio: float
-    epochs: list[dict[str, Any]]
+    facts: dict[str, float]
+    """Declared numbers of the chosen epoch, or of the given weights."""
+    epochs: list[dict[str, float]]
+    """Declared numbers of every epoch, with its number as `epoch`."""
     cpu_seconds: float
     """Processor time of the training's decoding and learning, over all epochs and shards."""
     wall_seconds: float | None
@@ -100,7 +114,7 @@ class CellResult:
     side_by_side: int
     """Cells that were worked on at a time when it was finished."""
     commit: str
-    """Of the code that trained it, and translated the test sets; several if it was done in several goes."""
+    """Of the code that trained it, and translated the test sets; several if it was done in several runs."""
     tests: dict[str, list[str]]
     """What the translations depend on besides the weights: limits of the search, and checksums of the language model
     and the shards."""
@@ -114,7 +128,7 @@ class CellResult:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class GridResult:
     """All finished cells in the grid's order, and the evaluation of their systems by test set."""
 
     config: ExperimentConfig
@@ -124,6 +138,50 @@ class Outcome:
     """Directories of their trainings."""
     stages: tuple[StageResult, ...] = ()
     """Of the build, as they were made; none if it is not complete."""
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The number of each algorithm in the table: as declared.
+
+        Those without a number of their own get the next free ones, in the grid's order.
+        """
+        declared = {one.algorithm: one.declaration.number for one in self.results}
+        made: dict[str, int] = {}
+        for name, number in declared.items():
+            if number is not None and number not in made.values():
+                made[name] = number
+        following = max([0, *made.values()]) + 1
+        for name in declared:
+            if name not in made:
+                made[name] = following
+                following += 1
+        return made
+
+    @property
+    def choices(self) -> dict[Choice, Declaration]:
+        """What the cells' epochs are chosen by, each with the first declaration that says so."""
+        made: dict[Choice, Declaration] = {}
+        for one in self.results:
+            made.setdefault(one.declaration.choice, one.declaration)
+        return made
+
+
+class OfSystem(Protocol):
+    """Something of a cell, which belongs to a system."""
+
+    @property
+    def system(self) -> str: ...
+
+
+Member = TypeVar("Member", bound=OfSystem)
+
+
+def by_system(members: Iterable[Member]) -> dict[str, list[Member]]:
+    """Cells with their repeats, by the name that they share, in the order given."""
+    found: dict[str, list[Member]] = {}
+    for one in members:
+        found.setdefault(one.system, []).append(one)
+    return found
 
 
 def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
@@ -149,7 +207,9 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
     folds = tuple(map(os.fspath, fold_model_paths(config.build) if name == TRAIN else ()))
     model = os.fspath(language_model_path(config.build))
     learned_with = os.fspath(language_model_path(config.build, unseen=unseen))
-    training = replace(cell.training, devtest=tuple(devtest), language_model=learned_with, fold_models=folds)
+    training = replace(
+        cell.training, devtest=tuple(devtest), language_model=learned_with, fold_models=folds, run=config.run
+    )
     if cell.algorithm == GIVEN:
         # Nothing is trained, but the devtest score depends on all that a training's would.
         key = identity(training, [], [open_source(path) for path in devtest]) | {
@@ -188,9 +248,13 @@ def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
 
 
 def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
-    """Finish the cells, in order. Several run at a time, each in one process; one alone gets all `jobs`."""
+    """Finish the cells, in order.
+
+    On this machine, several run at a time, each in one process; one alone gets all `jobs`. Other engines run one cell
+    after the other.
+    """
     waiting = [plan for plan in plans if finished(plan) is None]
-    if len(waiting) < 2 or jobs == 1:
+    if len(waiting) < 2 or jobs == 1 or any(plan.training.run.runner != LOCAL for plan in waiting):
         for plan in plans:
             yield finished(plan) or run_cell(plan, jobs)
         return
@@ -212,42 +276,37 @@ def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
 
 def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult:
     """Train, or take up the training; then translate the test sets with the chosen epoch's weights."""
-    training = replace(plan.training, run=RunConfig(jobs=jobs))
+    training = plan.training
+    if training.run.runner == LOCAL:
+        training = replace(training, run=replace(training.run, jobs=jobs))
     given = plan.cell.algorithm == GIVEN
     weights_file = (plan.cell.weights or "") if given else train(training, plan.run, warn=events.warn)
-    trained = [] if given else _whole_epochs(plan.run)
+    history = None if given else read_history(plan.run)
     watch = Stopwatch()  # from here on: the epochs have recorded what they took
     weights, model = Weights.read(weights_file), LanguageModel(plan.model)
-    if given:
-        shards = [Shard(path) for path in training.devtest]
-        lines = translate_shards(shards, weights, model, training.epoch.decoder, jobs)
-        found = score(shards, lines)
-        epochs: list[dict[str, Any]] = []
-        chosen, bleu, ratio = None, found.bleu, found.length_ratio
+    trained = () if history is None else history.epochs
+    epochs = [{"epoch": one.number, **one.whole.sums} for one in trained]
+    if history is None:
+        facts: Mapping[str, float] = _devtest_facts(training, weights, model, jobs)
     else:
-        manifest = read_json(plan.run / "manifest.json")
-        wanted = ("epoch", "devtest_bleu", "devtest_length_ratio", "weights", "updates")
-        epochs = [{key: entry[key] for key in wanted} for entry in manifest["epochs"]]
-        chosen = manifest["chosen"]
-        bleu, ratio = (next(one for one in epochs if one["epoch"] == chosen)[key] for key in wanted[1:3])
+        facts = {} if history.best is None else history.best.whole.sums
     for name, paths in plan.tests.items():
         lines = translate_shards([Shard(path) for path in paths], weights, model, plan.decoder, jobs)
         with atomic_write(plan.translations(name)) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
-    used = total([*(Usage.of(line.get("made", {})) for line in trained), watch.lap(jobs)])
+    used = total([*(Usage.of(one.made or {}) for one in trained), watch.lap(jobs)])
     result = CellResult(
         name=plan.cell.name,
         algorithm=plan.cell.algorithm,
-        number=plan.cell.number,
+        declaration=GIVEN_WEIGHTS if history is None else history.declaration,
         tuning=plan.cell.tuning,
         features=plan.cell.features,
         varied=plan.cell.varied,
         weights=len(weights),
-        chosen=chosen,
-        devtest_bleu=bleu,
-        devtest_length_ratio=ratio,
+        chosen=None if history is None else history.chosen,
+        facts=dict(facts),
         epochs=epochs,
-        cpu_seconds=sum(sum(line["seconds"].values()) for line in trained),
+        cpu_seconds=sum(one.whole.total_seconds for one in trained),
         wall_seconds=used.wall_seconds,
         peak_megabytes=used.peak_megabytes,
         jobs=used.jobs,
@@ -258,6 +317,13 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
     return result
+
+
+def _devtest_facts(training: TrainConfig, weights: Weights, model: LanguageModel, jobs: int) -> dict[str, float]:
+    """Devtest scores of given weights, as after an epoch."""
+    shards = [Shard(path) for path in training.devtest]
+    found = score(shards, translate_shards(shards, weights, model, training.epoch.decoder, jobs))
+    return {"devtest_bleu": found.bleu, "devtest_length_ratio": found.length_ratio}
 
 
 def finished(plan: CellPlan) -> CellResult | None:
@@ -272,15 +338,17 @@ def finished(plan: CellPlan) -> CellResult | None:
     for name, sums in _test_conditions(plan).items():
         if known.get(name) != sums or not plan.translations(name).exists():
             return None
-    return CellResult(**record)
+    try:
+        declaration = Declaration.from_json(record.get("declaration"))
+    except InputError as error:
+        raise InputError(error.message, where=place) from None
+    return CellResult(**record | {"declaration": declaration})
 
 
-def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> Outcome:
+def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> GridResult:
     """Scores of all finished cells' systems on the test sets, and tests of the differences between any two."""
     done = [(plan, result) for plan in plans if (result := finished(plan)) is not None]
-    runs: dict[str, list[CellPlan]] = {}
-    for plan, _ in done:
-        runs.setdefault(plan.cell.system, []).append(plan)
+    runs = by_system(plan for plan, _ in done)
     evaluations = {}
     for name in config.tests if done else ():
         shards = [Shard(path) for path in done[0][0].tests[name]]
@@ -294,16 +362,10 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
         )
         evaluations[name] = score_systems(systems, references, options)
     trainings = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
-    return Outcome(config, tuple(result for _, result in done), evaluations, trainings, tuple(built(config.build)))
+    return GridResult(config, tuple(result for _, result in done), evaluations, trainings, tuple(built(config.build)))
 
 
 def _test_conditions(plan: CellPlan) -> dict[str, list[str]]:
     limits = [f"{key} {value}" for key, value in asdict(plan.decoder).items()]
     common = [*limits, file_checksum(plan.model)]
     return {name: [*common, *(f"{Shard(path).checksum:016x}" for path in paths)] for name, paths in plan.tests.items()}
-
-
-def _whole_epochs(folder: Path) -> list[dict[str, Any]]:
-    """The run's lines of statistics about all shards of an epoch."""
-    lines = map(json.loads, (folder / "statistics.jsonl").read_text().splitlines())
-    return [line for line in lines if line["shard"] is None]

@@ -17,10 +17,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from itersel.algorithms.registry import DEFAULT, registered
 from itersel.base.config import assign, build, read_yaml
 from itersel.base.errors import ConfigError
 from itersel.decode.decoder import DecoderOptions
+from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.model.features import parse_groups
 from itersel.pipeline.build_config import TRAIN, BuildConfig, load_config
@@ -28,10 +28,8 @@ from itersel.run.config import TrainConfig, check_search
 
 GIVEN = "given"
 """The algorithm of a cell that takes weights from a file: nothing is trained."""
-NUMBERS = {GIVEN: 0} | {name: number for number, name in enumerate(registered(), 1)}
-"""The papers' numbers of the algorithms, by which the table marks differences."""
 BLOCK_KEYS = ("algorithm", "tuning", "features", "set", "vary", "weights", "name", "repeats")
-KEYS = ("name", "build", "build_set", "devtest", "tests", "decoder", "train", "grid", "significance")
+KEYS = ("name", "build", "build_set", "devtest", "tests", "decoder", "train", "grid", "significance", "run")
 RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run")
 """Keys of a training that the experiment itself fills in."""
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -87,10 +85,6 @@ class Cell:
         parts += [f"{key.rpartition('.')[2]}={value}" for key, value in self.varied.items()]
         return re.sub(r"[^A-Za-z0-9_.+=-]", "_", "-".join(part for part in parts if part))
 
-    @property
-    def number(self) -> int:
-        return NUMBERS[self.algorithm]
-
     def tuning_set(self) -> tuple[str, int | None]:
         """The set's name and the number of shards to take of it; None: all."""
         name, _, first = self.tuning.partition(":")
@@ -111,6 +105,8 @@ class ExperimentConfig:
     """How the test sets are translated, by all cells; none: as each cell's training decodes."""
     document: dict[str, Any] = field(default_factory=dict)
     """The file's content, kept with the results."""
+    run: RunConfig = field(default_factory=RunConfig)
+    """Where the cells are trained. Has no influence on the result."""
 
 
 def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str] = ()) -> ExperimentConfig:
@@ -150,7 +146,17 @@ def _experiment(document: dict[str, Any], path: Path, build_overrides: Sequence[
     if document.get("decoder") is not None:
         decoder = build(DecoderOptions, _mapping(document["decoder"], "decoder"), path)
         check_search(decoder, "decoder")
-    return ExperimentConfig(name, made, devtest, tests, tuple(cells), significance, decoder, document)
+    run = build(RunConfig, _run_values(document, path.parent), path)
+    return ExperimentConfig(name, made, devtest, tests, tuple(cells), significance, decoder, document, run)
+
+
+def _run_values(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The keys of `run`; a store that is a folder is relative to the file's."""
+    values = _mapping(document.get("run"), "run")
+    store = values.get("store")
+    if isinstance(store, str) and "://" not in store:
+        return values | {"store": os.fspath(folder / store)}
+    return values
 
 
 def _assignments(document: Mapping[str, Any]) -> list[str]:
@@ -166,8 +172,6 @@ def _cells(block: Any, common: dict[str, Any], folder: Path, sets: Sequence[str]
     features = _texts(block.get("features", "all"), "features")
     vary = {key: _list(value) for key, value in _mapping(block.get("vary"), "vary").items()}
     for algorithm in algorithms:
-        if algorithm not in NUMBERS:
-            raise ConfigError(f"algorithm is {algorithm!r}", hint=f"Choose among {', '.join(NUMBERS)}.")
         if algorithm == GIVEN:
             if "weights" not in block or {"tuning", "set", "vary", "repeats"} & block.keys():
                 raise ConfigError(
@@ -176,7 +180,7 @@ def _cells(block: Any, common: dict[str, Any], folder: Path, sets: Sequence[str]
                 )
             weights = os.fspath(folder / _text(block["weights"], "weights"))
             # Nothing is trained, but devtest is decoded as after the others' epochs.
-            decoder = _training(common, DEFAULT, folder).epoch.decoder
+            decoder = _training(common, TrainConfig.algorithm, folder).epoch.decoder
             training = TrainConfig(epoch=EpochConfig(decoder=decoder))
             yield Cell(GIVEN, "", features[0], training, {}, weights, label)
             continue
@@ -211,7 +215,8 @@ def _repeated(training: TrainConfig, repeats: Any) -> Iterator[TrainConfig]:
 def _training(settings: dict[str, Any], algorithm: str, folder: Path) -> TrainConfig:
     for key in RUN_KEYS:
         if key in settings:
-            raise ConfigError(f"{key!r} is filled in by the experiment", hint="Leave it out.")
+            hint = "Set `run` beside `train`, for all cells." if key == "run" else "Leave it out."
+            raise ConfigError(f"{key!r} is filled in by the experiment", hint=hint)
     if settings.get("start") is not None:
         settings = settings | {"start": os.fspath(folder / _text(settings["start"], "start"))}
     # The names of the devtest shards are not known yet, but that there are some is part of a valid configuration.

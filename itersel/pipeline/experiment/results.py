@@ -7,7 +7,7 @@ from typing import Any
 
 from itersel.base.version import __version__, commit
 from itersel.evaluation.scoring import Evaluation
-from itersel.pipeline.experiment.cells import Outcome
+from itersel.pipeline.experiment.cells import GridResult
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Effort:
     """The largest of all stages and cells that recorded it."""
 
 
-def effort(outcome: Outcome) -> Effort:
-    cells, stages = outcome.results, outcome.stages
+def effort(grid: GridResult) -> Effort:
+    cells, stages = grid.results, grid.stages
     walls = [cell.wall_seconds for cell in cells if cell.wall_seconds is not None]
     peaks = [one.peak_megabytes for one in stages] + [one.peak_megabytes for one in cells]
     return Effort(
@@ -42,17 +42,17 @@ def effort(outcome: Outcome) -> Effort:
 
 
 def sentence(spent: Effort, cells: int) -> str:
-    """As in: Build 21.3 min, cells 95.0 min of wall time in sum (2 side by side), peak 2.1 GB a process."""
+    """As in: Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process."""
     parts = [] if spent.build_seconds is None else [f"build {_duration(spent.build_seconds)}"]
     if spent.unknown < cells:
         remarks = [f"{spent.side_by_side} side by side"] if spent.side_by_side > 1 else []
         remarks += [f"{spent.unknown} of {cells} unknown"] if spent.unknown else []
         note = f" ({'; '.join(remarks)})" if remarks else ""
-        parts.append(f"cells {_duration(spent.wall_seconds)} of wall time in sum{note}")
+        parts.append(f"cells {_duration(spent.wall_seconds)} of wall time in total{note}")
     else:
         parts.append("cells' wall time unknown")
     if spent.peak_megabytes is not None:
-        parts.append(f"peak {_memory(spent.peak_megabytes)} a process")
+        parts.append(f"peak {_memory(spent.peak_megabytes)} per process")
     text = ", ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
@@ -67,24 +67,23 @@ def _memory(megabytes: int) -> str:
     return f"{megabytes} MB" if megabytes < 1000 else f"{megabytes / 1024:.1f} GB"
 
 
-def document(outcome: Outcome) -> dict[str, Any]:
+def document(grid: GridResult) -> dict[str, Any]:
     """All results: configuration, seeds, versions, effort, cells, scores, p of every pair."""
-    config = outcome.config
-    done = {result.name for result in outcome.results}
+    config, numbers = grid.config, grid.numbers
+    done = {result.name for result in grid.results}
     return {
         "experiment": config.name,
         "itersel": __version__,
         "commit": commit(),
         "configuration": config.document,
         "seeds": {"build": config.build.seed, "significance": config.significance.seed},
-        "effort": asdict(effort(outcome)),
+        "effort": asdict(effort(grid)),
         "stages": [
-            {"name": one.name, "seconds": one.made_seconds, "peak_megabytes": one.peak_megabytes}
-            for one in outcome.stages
+            {"name": one.name, "seconds": one.made_seconds, "peak_megabytes": one.peak_megabytes} for one in grid.stages
         ],
-        "cells": [asdict(cell) for cell in outcome.results],
+        "cells": [asdict(cell) | {"number": numbers[cell.algorithm]} for cell in grid.results],
         "unfinished": [cell.name for cell in config.cells if cell.name not in done],
-        "tests": {name: _evaluation(one) for name, one in outcome.evaluations.items()},
+        "tests": {name: _evaluation(one) for name, one in grid.evaluations.items()},
     }
 
 

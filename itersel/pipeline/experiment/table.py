@@ -1,9 +1,10 @@
 """The table of an experiment in the form of ACL 2012, tables 2 and 3.
 
-A raised number at a test score names an algorithm whose best cell (by devtest) with the same features differs
-significantly, in either direction; given weights, number 0, are compared with cells of all features. The best score of
-an algorithm over several feature groups is bold, and † marks its cells of other groups that differ from it
-significantly. @n is the epoch that devtest chose.
+A raised number at a test score names an algorithm whose best cell (by what its epochs are chosen by) with the same
+features differs significantly, in either direction; given weights are compared with cells of all features. The best
+score of an algorithm over several feature groups is bold, and † marks its cells of other groups that differ from it
+significantly. @n is the chosen epoch. Numbers and labels of the algorithms, and the column of what decides, are those
+that the runs declare.
 """
 
 from __future__ import annotations
@@ -12,45 +13,48 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from itersel.base.figures import Choice, Declaration
 from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Row
 from itersel.evaluation.scoring import Evaluation
-from itersel.pipeline.experiment.cells import METRICS, CellResult, Outcome
+from itersel.pipeline.experiment.cells import METRICS, CellResult, GridResult, by_system
 from itersel.pipeline.experiment.config import GIVEN
 from itersel.pipeline.experiment.results import effort, sentence
 
+DEVTEST = "devtest"
+"""The name of a devtest set that needs no explanation."""
+
 
 @dataclass(frozen=True)
-class System:
+class SystemRow:
     """A cell, or all repeats of one: `mean` has the means of what was measured."""
 
     mean: CellResult
     runs: tuple[CellResult, ...]
 
     @staticmethod
-    def of(runs: Sequence[CellResult]) -> System:
+    def of(runs: Sequence[CellResult]) -> SystemRow:
+        shared = [key for key in runs[0].facts if all(key in one.facts for one in runs)]
         measured = replace(
             runs[0],
             name=runs[0].system,
             run=1,
             weights=round(fmean(one.weights for one in runs)),
-            devtest_bleu=fmean(one.devtest_bleu for one in runs),
+            facts={key: fmean(one.facts[key] for one in runs) for key in shared},
             cpu_seconds=fmean(one.cpu_seconds for one in runs),
         )
-        return System(measured, tuple(runs))
+        return SystemRow(measured, tuple(runs))
 
 
-def systems(outcome: Outcome) -> list[System]:
+def system_rows(grid: GridResult) -> list[SystemRow]:
     """In the grid's order."""
-    found: dict[str, list[CellResult]] = {}
-    for one in outcome.results:
-        found.setdefault(one.system, []).append(one)
-    return [System.of(runs) for runs in found.values()]
+    return [SystemRow.of(runs) for runs in by_system(grid.results).values()]
 
 
-def mark(outcome: Outcome, test: str) -> dict[str, Marks]:
+def mark(grid: GridResult, test: str) -> dict[str, Marks]:
     """The marks of all systems on a test set, by name."""
-    results = [system.mean for system in systems(outcome)]
-    evaluation, level = outcome.evaluations[test], outcome.config.significance.level
+    results = [system.mean for system in system_rows(grid)]
+    numbers = {cell.name: grid.numbers[cell.algorithm] for cell in results}
+    evaluation, level = grid.evaluations[test], grid.config.significance.level
 
     def differs(one: CellResult, other: CellResult) -> bool:
         return evaluation.comparison(one.name, other.name).randomization.p < level
@@ -58,13 +62,13 @@ def mark(outcome: Outcome, test: str) -> dict[str, Marks]:
     found = {}
     for cell in results:
         raised = []
-        for number in sorted({other.number for other in results} - {cell.number}):
-            rivals = [one for one in results if one.number == number and _comparable(one, cell)]
-            if rivals and differs(cell, max(rivals, key=lambda one: one.devtest_bleu)):
+        for number in sorted(set(numbers.values()) - {numbers[cell.name]}):
+            rivals = [one for one in results if numbers[one.name] == number and _comparable(one, cell)]
+            if rivals and differs(cell, _chosen(rivals)):
                 raised.append(number)
         found[cell.name] = Marks(tuple(raised))
-    for number in {cell.number for cell in results}:
-        family = [cell for cell in results if cell.number == number]
+    for number in set(numbers.values()):
+        family = [cell for cell in results if numbers[cell.name] == number]
         if len({cell.features for cell in family}) < 2:
             continue
         best = max(family, key=lambda one: evaluation.score(one.name).mean)
@@ -78,35 +82,50 @@ def _comparable(one: CellResult, other: CellResult) -> bool:
     return one.features == other.features or GIVEN in (one.algorithm, other.algorithm)
 
 
-def paper_table(outcome: Outcome) -> PaperTable:
+def _chosen(cells: Sequence[CellResult]) -> CellResult:
+    """The best of an algorithm's cells, by what its epochs are chosen by."""
+    choice = cells[0].declaration.choice
+    known = [one for one in cells if choice.key in one.facts]
+    return known[choice.best([one.facts[choice.key] for one in known])] if known else cells[0]
+
+
+def paper_table(grid: GridResult) -> PaperTable:
     """All finished cells, repeats in one row, in the grid's order; settings only where cells vary in some."""
-    config, found = outcome.config, systems(outcome)
+    found, numbers = system_rows(grid), grid.numbers
     varied = any(system.mean.varied or len(system.runs) > 1 for system in found)
     settings = [Column("settings", left=True)] if varied else []
     columns = [
         *(Column("alg."), Column("tuning set", left=True), Column("features", left=True), *settings),
-        *(Column("#features"), Column(f"{config.devtest} BLEU")),
-        *(Column(label, test) for test in outcome.evaluations for label in ("BLEU", "chrF", "length")),
+        *(Column("#features"), *(Column(choice.label) for choice in grid.choices)),
+        *(Column(label, test) for test in grid.evaluations for label in ("BLEU", "chrF", "length")),
         Column("CPU s"),
     ]
-    marks = {test: mark(outcome, test) for test in outcome.evaluations}
+    marks = {test: mark(grid, test) for test in grid.evaluations}
     rows = []
     for system in found:
         cell, several = system.mean, len(system.runs) > 1
-        entries = [Entry(str(cell.number), cell.number), _words(cell.tuning or GIVEN)]
+        number = numbers[cell.algorithm]
+        entries = [Entry(str(number), number), _words(cell.tuning or GIVEN)]
         entries.append(_words(cell.features.replace(",", "+")))
         if varied:
             values = [f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items()]
             entries.append(_words(", ".join(values + [f"{len(system.runs)} runs"] * several)))
         entries.append(Entry(f"{cell.weights:,}", cell.weights))
-        chosen = "/".join(str(one.chosen) for one in system.runs if one.chosen is not None)
-        entries.append(Entry(f"{cell.devtest_bleu:.2f}", cell.devtest_bleu, f"@{chosen}" if chosen else ""))
-        for test, evaluation in outcome.evaluations.items():
+        entries += [_decisive(system, choice, declared) for choice, declared in grid.choices.items()]
+        for test, evaluation in grid.evaluations.items():
             entries += _scores(cell, evaluation, marks[test][cell.name])
         seconds = cell.cpu_seconds
         entries.append(Entry(f"{seconds:,.1f}" if seconds < 10 else f"{seconds:,.0f}", seconds))
         rows.append(Row(cell.name, tuple(entries)))
-    return PaperTable(tuple(columns), tuple(rows), legend(outcome))
+    return PaperTable(tuple(columns), tuple(rows), legend(grid))
+
+
+def _decisive(system: SystemRow, choice: Choice, declared: Declaration) -> Entry:
+    """The value of what decides, with the epochs that it chose."""
+    value = system.mean.facts.get(choice.key)
+    decides = system.mean.declaration.choice == choice
+    chosen = "/".join(str(one.chosen) for one in system.runs if one.chosen is not None) if decides else ""
+    return Entry(declared.choice_figure.text(value), value, f"@{chosen}" if chosen else "")
 
 
 def _words(text: str) -> Entry:
@@ -123,7 +142,7 @@ def _scores(cell: CellResult, evaluation: Evaluation, marks: Marks) -> list[Entr
 
 
 LEGEND = (
-    "Algorithms: 0 given weights, 1 SGD, 2 MixSGD, 3 IterMixSGD, 4 IterSelSGD. @n: epoch chosen on {devtest}. "
+    "Algorithms: {algorithms}. @n: epoch chosen by {choices}{devtest}. "
     "Raised: differs from that algorithm's best cell with the same features (p < {level}, approximate randomisation, "
     "{trials:,} shuffles); bold: an algorithm's best over feature groups; †: differs from that. CPU: seconds of "
     "decoding and learning in training, all epochs."
@@ -131,19 +150,28 @@ LEGEND = (
 
 
 REPEATS = (
-    " Of several runs, which differ in seeds, there are means; ±: standard deviation; differences are tested over "
-    "all runs, each of which has its own epoch."
+    " Runs with different seeds share a row: means; ±: standard deviation; differences are tested over all runs, each "
+    "at its own epoch."
 )
 
 
-def legend(outcome: Outcome) -> tuple[str, ...]:
+def legend(grid: GridResult) -> tuple[str, ...]:
     """What the table's signs mean; what it took, and whether cells are missing."""
-    config, cells = outcome.config, len(outcome.results)
+    config, cells = grid.config, len(grid.results)
     one = config.significance
-    repeats = REPEATS if any(result.run > 1 for result in outcome.results) else ""
+    numbered = [(number, name) for name, number in grid.numbers.items()]
+    labels = {result.algorithm: result.declaration.label for result in grid.results}
+    repeats = REPEATS if any(result.run > 1 for result in grid.results) else ""
     missing = len(config.cells) - cells
     note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
     return (
-        LEGEND.format(devtest=config.devtest, level=one.level, trials=one.trials) + repeats,
-        sentence(effort(outcome), cells) + note,
+        LEGEND.format(
+            algorithms=", ".join(f"{number} {labels[name]}" for number, name in sorted(numbered)),
+            choices=" or ".join(dict.fromkeys(choice.label for choice in grid.choices)),
+            devtest="" if config.devtest == DEVTEST else f" (devtest is {config.devtest})",
+            level=one.level,
+            trials=one.trials,
+        )
+        + repeats,
+        sentence(effort(grid), cells) + note,
     )

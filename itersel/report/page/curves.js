@@ -1,39 +1,23 @@
-// Four small line charts with one line for each run.
+// Small line charts with one line for each run: the figures that the algorithms declare as curves.
 const hiddenRuns = new Set();
 
-const CURVES = [
-  {
-    key: "bleu",
-    title: "Devtest BLEU",
-    sub: () => `Higher is better. A ring marks the chosen epoch${startsShown() ? "; epoch 0 is before training" : ""}.`,
-    format: show.bleu,
-    tick: show.short,
-    ring: true,
-  },
-  {
-    key: "pair_error",
-    title: "Pair error",
-    sub: () => "Pairs ranked wrongly, on each run’s own training data. Lower is better.",
-    format: show.percent,
-    tick: (value) => `${+(100 * value).toPrecision(3)} %`,
-  },
-  {
-    key: "metric",
-    title: "Training metric of the 1-best",
-    sub: () =>
-      `Mean ${[...new Set(data.runs.map((run) => run.metric))].join(", ")} of the best translations while training.`,
-    format: show.metric,
-    tick: (value) => String(+value.toPrecision(3)),
-  },
-  {
-    key: "features",
-    title: "Active features",
-    sub: () => "Weights that are not 0.",
-    format: show.count,
-    tick: show.short,
-    zero: true,
-  },
-];
+// A curve is a figure with the runs whose epochs it decides on, if any.
+function curvesShown() {
+  const deciding = (figure) => data.runs.filter((run) => run.choice.figure === figure.name);
+  return [...figures.values()]
+    .map((figure) => ({ ...figure, deciding: deciding(figure) }))
+    .filter((curve) => curve.deciding.length || (curve.shown.includes("curve") && measured(curve)));
+}
+
+const measured = (figure) => data.runs.some((run) => run.epochs.some((epoch) => valueOf(epoch.values, figure) !== null));
+
+function curveNote(curve) {
+  const before = startsShown(curve) ? "Epoch 0 is before training." : "";
+  if (!curve.deciding.length) return [curve.about, before].filter(Boolean).join(" ");
+  const better = curve.deciding[0].choice.largest ? "Higher is better." : "Lower is better.";
+  const ring = `A ring marks the chosen epoch${before ? "; epoch 0 is before training" : ""}.`;
+  return [better, ring].join(" ");
+}
 
 function drawCurves() {
   const place = section("curves");
@@ -61,9 +45,7 @@ function drawCurves() {
             },
             key(k),
             run.name,
-            run.name.toLowerCase() === algorithm(run).toLowerCase()
-              ? null
-              : h("span", { class: "dim" }, algorithm(run)),
+            run.name.toLowerCase() === run.algorithm.toLowerCase() ? null : h("span", { class: "dim" }, run.algorithm),
           );
           return chip;
         }),
@@ -71,33 +53,43 @@ function drawCurves() {
     );
   }
   const grid = h("div", { class: "grid" });
-  for (const curve of CURVES) {
-    const card = h("div", { class: "card" }, h("h3", {}, curve.title));
-    if (data.runs.some((run) => run.epochs.some((epoch) => epoch[curve.key] !== null))) {
-      const one = chart(curve.key, (width) => lines(curve, width));
+  for (const curve of curvesShown()) {
+    const card = h("div", { class: "card" }, h("h3", { title: curve.about || null }, capital(curve.label)));
+    if (measured(curve)) {
+      const one = chart(curve.name, (width) => lines(curve, width));
       charts.push(one);
-      card.append(h("p", { class: "sub" }, curve.sub()), one);
+      card.append(h("p", { class: "sub" }, curveNote(curve)), one);
     } else {
-      card.append(empty("The runs have no devtest data, so there are no scores."));
+      card.append(empty(`No epoch has a value of ${curve.label}, so the last epoch is chosen.`));
     }
     grid.append(card);
   }
   place.append(grid);
 }
 
-// Scores before training belong to the curve as epoch 0, unless they are so far below that the rest would be flat.
-function startsShown() {
-  const scores = data.runs.flatMap((run) => run.epochs.map((epoch) => epoch.bleu)).filter((score) => score !== null);
-  const [low, high] = [Math.min(...scores), Math.max(...scores)];
-  const starts = data.runs.filter((run) => run.epochs.length && run.start !== null).map((run) => run.start);
-  return starts.length > 0 && Math.min(...starts) >= low - Math.max(1.5 * (high - low), 0.25 * high);
+// Values before training belong to the curve as epoch 0, unless they are so far off that the rest would be flat. A
+// start that is better than every epoch is always shown.
+function startsShown(curve) {
+  const pick = (values) => valueOf(values, curve);
+  const known = (values) => values.filter((value) => value !== null);
+  const begun = data.runs.filter((run) => run.epochs.length);
+  const values = known(begun.flatMap((run) => run.epochs.map((epoch) => pick(epoch.values))));
+  const starts = known(begun.map((run) => pick(run.start)));
+  if (!starts.length || !values.length) return false;
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const room = Math.max(1.5 * (high - low), 0.25 * Math.max(Math.abs(low), Math.abs(high)));
+  const sides = curve.deciding.map((run) => run.choice.largest);
+  const above = sides.includes(true) || Math.max(...starts) <= high + room;
+  const below = sides.includes(false) || Math.min(...starts) >= low - room;
+  return above && below;
 }
 
 function curvePoints(curve, run) {
-  const points = run.epochs.map((epoch, at) => [at + 1, epoch[curve.key]]).filter((point) => point[1] !== null);
-  return curve.key === "bleu" && points.length && run.start !== null && startsShown()
-    ? [[0, run.start], ...points]
-    : points;
+  const points = run.epochs
+    .map((epoch, at) => [at + 1, valueOf(epoch.values, curve)])
+    .filter((point) => point[1] !== null);
+  const start = valueOf(run.start, curve);
+  return points.length && start !== null && startsShown(curve) ? [[0, start], ...points] : points;
 }
 
 function lines(curve, width) {
@@ -146,8 +138,9 @@ function oneLine({ k, run, points }, curve, x, y) {
     const line = { class: "line", "stroke-width": 2, "stroke-linejoin": "round", "stroke-dasharray": dashes(k) };
     parts.unshift(s("path", { d: path.join(""), ...line, ...ink }));
   }
-  if (curve.ring) {
-    const place = { cx: x(run.best), cy: y.at(bestEpoch(run).bleu), r: 7.5, "stroke-width": 1.8 };
+  const decisive = curve.deciding.includes(run) ? valueOf(bestEpoch(run).values, curve) : null;
+  if (decisive !== null) {
+    const place = { cx: x(run.best), cy: y.at(decisive), r: 7.5, "stroke-width": 1.8 };
     parts.push(s("circle", { class: "ring", ...place, ...ink }));
   }
   return parts;
@@ -177,13 +170,13 @@ function curveReadout(curve, series, epoch) {
   const name = (k, run) => h("span", { class: "who" }, key(k), clip(run.name, 24));
   return readout(
     title,
-    found.map(([k, run, point]) => [name(k, run), curve.format(point[1])]),
+    found.map(([k, run, point]) => [name(k, run), curve.text(point[1])]),
   );
 }
 
 // What a screen reader says of the chart.
 function spoken(curve, series) {
   const one = ({ run, start, end }) =>
-    `${run.name}: ${curve.format(start[1])} after epoch ${start[0]}, ${curve.format(end[1])} after epoch ${end[0]}`;
-  return `${curve.title}. ${series.map(one).join("; ")}. Arrow keys read single epochs.`;
+    `${run.name}: ${curve.text(start[1])} after epoch ${start[0]}, ${curve.text(end[1])} after epoch ${end[0]}`;
+  return `${capital(curve.label)}. ${series.map(one).join("; ")}. Arrow keys read single epochs.`;
 }

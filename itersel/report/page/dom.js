@@ -33,8 +33,6 @@ function removeSection(id) {
 const empty = (text) => h("p", { class: "empty" }, text);
 const note = (...children) => h("p", { class: "note" }, ...children);
 
-const ALGORITHMS = { sgd: "SGD", mix_sgd: "MixSGD", iter_mix_sgd: "IterMixSGD", iter_sel_sgd: "IterSelSGD" };
-const algorithm = (run) => ALGORITHMS[run.algorithm] || run.algorithm;
 const bestEpoch = (run) => (run.best === null ? null : run.epochs[run.best - 1]);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const cpuSeconds = (run) => sum(run.epochs.map((epoch) => sum(Object.values(epoch.seconds))));
@@ -51,8 +49,7 @@ const show = {
     if (size >= 1e4) return `${+(value / 1e3).toPrecision(3)} k`;
     return grouped(value, Number.isInteger(value) ? 0 : 1);
   },
-  bleu: (value) => value.toFixed(2),
-  metric: (value) => value.toFixed(4),
+  score: (value) => value.toFixed(2),
   percent: (value) => `${(100 * value).toFixed(value < 0.1 ? 2 : 1)} %`,
   number: (value) => {
     const size = Math.abs(value);
@@ -67,6 +64,23 @@ const show = {
     return value >= 1 ? `${+value.toPrecision(3)} s` : `${+(1000 * value).toPrecision(3)} ms`;
   },
 };
+
+// How a figure is written and how its axis is labelled, by the form that the algorithm declares. Counts begin at 0.
+const FORMS = {
+  count: { text: show.count, tick: show.short, zero: true },
+  percent: { text: show.percent, tick: (value) => `${+(100 * value).toPrecision(3)} %` },
+  score: { text: show.score, tick: show.short },
+  metric: { text: (value) => value.toFixed(4), tick: (value) => String(+value.toPrecision(3)) },
+  ratio: { text: (value) => value.toFixed(3), tick: (value) => String(+value.toPrecision(3)) },
+  number: { text: show.number, tick: show.number },
+  seconds: { text: show.seconds, tick: (value) => `${+value.toPrecision(3)} s` },
+};
+
+const figures = new Map(data.figures.map((one) => [one.name, { ...one, ...FORMS[one.form] }]));
+const shownIn = (place) => [...figures.values()].filter((figure) => figure.shown.includes(place));
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+// The value of a figure at an epoch, or before training; null if there is none.
+const valueOf = (values, figure) => values[figure.name] ?? null;
 
 const color = (run) => `var(--run-${run % 8})`;
 const dashes = (run) => (run < 8 ? null : run < 16 ? "6 3" : "2 3");

@@ -33,8 +33,8 @@ function drawEvaluation() {
         render: (row) => {
           const [mean, deviation, low, high] = row.scores[k];
           return [
-            show.bleu(mean),
-            deviation === null ? null : ` ± ${show.bleu(deviation)}`,
+            show.score(mean),
+            deviation === null ? null : ` ± ${show.score(deviation)}`,
             " ",
             h("span", { class: "dim small" }, `${low.toFixed(1)}–${high.toFixed(1)}`),
           ];

@@ -1,10 +1,25 @@
 // The sentence at the top, key figures, the table of runs, warnings.
-const comparable = data.sets.length <= 1;
+const comparable = data.apart === null;
+// What all runs choose their epochs by; null if they differ.
+const commonChoice = data.runs.every((run) => run.choice.figure === data.runs[0].choice.figure)
+  ? data.runs[0].choice
+  : null;
+const decides = (name) => data.runs.some((run) => run.choice.figure === name);
+
+// The value that made an epoch the chosen one; null if there is none.
+const decisive = (run) => (run.best === null ? null : valueOf(bestEpoch(run).values, { name: run.choice.figure }));
+
+// Whether a run is better than another that chooses its epochs in the same way.
+function outranks(run, other) {
+  const [value, rival] = [decisive(run), decisive(other)];
+  if (value === null || run.choice.figure !== other.choice.figure) return false;
+  return rival === null || (run.choice.largest ? value > rival : value < rival);
+}
 
 function bestRun() {
-  const scored = data.runs.map((run, k) => [k, bestEpoch(run)]).filter(([, epoch]) => epoch && epoch.bleu !== null);
+  const scored = data.runs.map((run, k) => k).filter((k) => decisive(data.runs[k]) !== null);
   if (!scored.length || !comparable) return null;
-  return scored.reduce((best, one) => (one[1].bleu > best[1].bleu ? one : best))[0];
+  return scored.reduce((best, k) => (outranks(data.runs[k], data.runs[best]) ? k : best));
 }
 
 function drawLead() {
@@ -18,28 +33,26 @@ function drawLead() {
       runs === 1 ? "One run, " : `${runs} runs, `,
       `${done} finished ${done === 1 ? "epoch" : "epochs"}. `,
       comparable
-        ? "There is no devtest score to compare by."
-        : "They were scored on different devtest data, so their scores say nothing about each other.",
+        ? `No run has a value of ${[...new Set(data.runs.map((run) => run.choice.label))].join(" or ")}.`
+        : `${data.apart} They cannot be ranked.`,
     ]);
     return;
   }
-  const run = data.runs[best],
-    epoch = bestEpoch(run);
+  const run = data.runs[best];
+  const { text } = figures.get(run.choice.figure);
   fill(lead, {}, [
     runs === 1
-      ? [strong(algorithm(run)), ` on ${shardCount(run)} `]
+      ? [strong(run.algorithm), ` on ${shardCount(run)}: ${run.choice.label} `]
       : [
           "The best of ",
           strong(`${runs} runs`),
-          ` on devtest is `,
+          ` by ${run.choice.label} is `,
           strong(run.name),
-          ` (${algorithm(run)} on ${shardCount(run)}): it `,
+          ` (${run.algorithm} on ${shardCount(run)}): `,
         ],
-    "reached ",
-    strong(`${show.bleu(epoch.bleu)} BLEU`),
-    ` after epoch ${run.best} of ${run.planned}, with `,
-    strong(show.count(epoch.features)),
-    " features.",
+    strong(text(decisive(run))),
+    ` after epoch ${run.best} of ${run.planned}`,
+    run.features ? [", with ", strong(show.count(run.features.total)), " features."] : ".",
   ]);
 }
 
@@ -66,12 +79,12 @@ function drawOverview() {
     const runs = table({
       label: "Runs",
       columns: runColumns(best),
-      sort: { key: comparable ? "bleu" : "", descending: true },
+      sort: { key: comparable && commonChoice ? "choice" : "", descending: !commonChoice || commonChoice.largest },
       rowClass: (row) => row.k === best && "best",
     });
     runs.update(rows);
-    const apart = comparable ? null : "The runs were scored on different devtest data. ";
-    place.append(note("Each run at its chosen epoch: the best on devtest, or the last. ", apart), runs.element);
+    const rule = commonChoice ? `: the best by ${commonChoice.label}, or the last` : "";
+    place.append(note(`Each run at its chosen epoch${rule}. `, data.apart), runs.element);
   }
   const warnings = data.runs.flatMap((run) =>
     run.epochs.flatMap((epoch, k) => epoch.warnings.map((text) => `${run.name}, epoch ${k + 1}: ${text}`)),
@@ -80,12 +93,6 @@ function drawOverview() {
 }
 
 function runColumns(best) {
-  const of = (pick) => (row) => (row.epoch ? pick(row.epoch) : null);
-  const cell = (pick, format) => (row) => {
-    const value = of(pick)(row);
-    return value === null ? null : format(value);
-  };
-  const top = best === null ? null : bestEpoch(data.runs[best]).bleu;
   return [
     {
       key: "name",
@@ -98,35 +105,10 @@ function runColumns(best) {
       key: "algorithm",
       label: "Algorithm",
       ascending: true,
-      value: (row) => algorithm(row.run),
-      render: (row) => h("span", { class: "nowrap" }, algorithm(row.run)),
+      value: (row) => row.run.algorithm,
+      render: (row) => h("span", { class: "nowrap" }, row.run.algorithm),
     },
-    {
-      key: "bleu",
-      label: "Devtest BLEU",
-      right: true,
-      value: of((epoch) => epoch.bleu),
-      render: cell((epoch) => epoch.bleu, show.bleu),
-    },
-    comparable && {
-      key: "behind",
-      label: "To best",
-      title: "Devtest BLEU minus that of the best run",
-      right: true,
-      value: of((epoch) => epoch.bleu),
-      render: cell(
-        (epoch) => epoch.bleu,
-        (value) => (value === top ? "best" : show.signed(value - top)),
-      ),
-    },
-    data.runs.some((run) => run.start !== null) && {
-      key: "start",
-      label: "Before",
-      title: "Devtest BLEU of the weights that training started from",
-      right: true,
-      value: (row) => row.run.start,
-      render: (row) => (row.run.start === null ? null : show.bleu(row.run.start)),
-    },
+    ...(commonChoice ? choiceColumns(best) : []),
     {
       key: "epoch",
       label: "Epoch",
@@ -135,31 +117,9 @@ function runColumns(best) {
       value: (row) => row.run.best,
       render: (row) => (row.run.best === null ? null : `${row.run.best} of ${row.run.planned}`),
     },
-    {
-      key: "features",
-      label: "Features",
-      right: true,
-      value: of((epoch) => epoch.features),
-      render: cell((epoch) => epoch.features, show.count),
-    },
-    {
-      key: "error",
-      label: "Pair error",
-      right: true,
-      value: of((epoch) => epoch.pair_error),
-      render: cell((epoch) => epoch.pair_error, show.percent),
-    },
-    {
-      key: "length",
-      label: "Length",
-      title: "Length of the devtest translations over that of the references",
-      right: true,
-      value: of((epoch) => epoch.length),
-      render: cell(
-        (epoch) => epoch.length,
-        (value) => value.toFixed(3),
-      ),
-    },
+    ...tableFigures()
+      .filter((figure) => !commonChoice || figure.name !== commonChoice.figure)
+      .map((figure) => figureColumn(`figure ${figure.name}`, figure)),
     {
       key: "shards",
       label: "Shards",
@@ -177,6 +137,56 @@ function runColumns(best) {
   ].filter(Boolean);
 }
 
+// The figures of tables, and those that decide.
+const tableFigures = () =>
+  [...figures.values()].filter((figure) => figure.shown.includes("table") || decides(figure.name)).filter(measured);
+
+// A figure at the chosen epochs.
+function figureColumn(key, figure, properties) {
+  const value = (row) => (row.epoch ? valueOf(row.epoch.values, figure) : null);
+  return {
+    key,
+    label: capital(figure.label),
+    title: figure.about || null,
+    right: true,
+    value,
+    render: (row) => (value(row) === null ? null : figure.text(value(row))),
+    ...properties,
+  };
+}
+
+// What the runs are chosen by, how far each is from the best, and where it began.
+function choiceColumns(best) {
+  const { label, largest } = commonChoice;
+  const figure = figures.get(commonChoice.figure);
+  const ordered = { ascending: !largest };
+  const top = best === null ? null : decisive(data.runs[best]);
+  const column = figureColumn("choice", figure, { label: capital(label), ...ordered });
+  const behind = (value) => (value === top ? "best" : (value < top ? "−" : "+") + figure.text(Math.abs(value - top)));
+  const start = (row) => valueOf(row.run.start, figure);
+  return [
+    column,
+    top !== null && {
+      key: "behind",
+      label: "To best",
+      title: `${capital(label)} minus that of the best run`,
+      right: true,
+      ...ordered,
+      value: column.value,
+      render: (row) => (column.value(row) === null ? null : behind(column.value(row))),
+    },
+    data.runs.some((run) => valueOf(run.start, figure) !== null) && {
+      key: "start",
+      label: "Before",
+      title: `${capital(label)} of the weights that training started from`,
+      right: true,
+      ...ordered,
+      value: start,
+      render: (row) => (start(row) === null ? null : figure.text(start(row))),
+    },
+  ];
+}
+
 function warningList(warnings, most) {
   const title = warnings.length === 1 ? "A warning" : `${warnings.length} warnings`;
   const items = warnings.slice(0, most).map((text) => h("li", {}, text));
@@ -190,14 +200,17 @@ function tiles({ run, epoch, cpu }) {
   return h(
     "div",
     { class: "tiles" },
-    epoch.bleu === null ? tile("–", "no devtest") : tile(show.bleu(epoch.bleu), "devtest BLEU"),
+    decisive(run) === null
+      ? tile("–", `no ${run.choice.label}`)
+      : tile(figures.get(run.choice.figure).text(decisive(run)), run.choice.label),
     tile(`${run.best} of ${run.planned}`, run.chosen ? "chosen epoch" : "best epoch so far"),
-    tile(show.count(epoch.features), "features with a weight"),
-    tile(show.percent(epoch.pair_error), "pairs ranked wrongly"),
+    tableFigures()
+      .filter((figure) => figure.name !== run.choice.figure && valueOf(epoch.values, figure) !== null)
+      .map((figure) => tile(figure.text(valueOf(epoch.values, figure)), figure.label)),
     tile(show.seconds(cpu), "CPU time"),
     tile(
       run.finished ? "finished" : `${run.epochs.length} of ${run.planned}`,
-      run.finished ? `${algorithm(run)}, ${shardCount(run)}` : "epochs, unfinished",
+      run.finished ? `${run.algorithm}, ${shardCount(run)}` : "epochs, unfinished",
     ),
   );
 }

@@ -1,29 +1,20 @@
 // How much the shards differ: boxes over epochs, one panel for each run, all on one scale.
-const SPREADS = {
-  metric: {
-    label: "1-best metric",
-    sub: "Mean training metric of a shard’s best translations.",
-    format: show.metric,
-    tick: (value) => String(+value.toPrecision(3)),
-  },
-  pair_error: {
-    label: "Pair error",
-    sub: "Share of a shard’s pairs that the model ranked wrongly.",
-    format: show.percent,
-    tick: (value) => `${+(100 * value).toPrecision(3)} %`,
-  },
-  updates: { label: "Updates", sub: "Updates for each sentence of a shard.", format: show.number, tick: show.short },
-  seconds: {
-    label: "CPU time",
-    sub: "Processor time that a shard took.",
-    format: show.seconds,
-    tick: (value) => `${+value.toPrecision(3)} s`,
-  },
-};
+
+// The figures that algorithms declare for it, and processor time; each with its boxes of an epoch.
+function spreads() {
+  const declared = shownIn("spread").map((figure) => ({ ...figure, of: (epoch) => epoch.spread[figure.name] || null }));
+  const time = { label: "CPU time", about: "Processor time that a shard took.", of: (epoch) => epoch.cpu };
+  return [...declared, { ...FORMS.seconds, ...time }].filter((one) =>
+    data.runs.some((run) => run.epochs.some((epoch) => one.of(epoch))),
+  );
+}
 
 function drawShards() {
   const place = section("shards");
-  const shown = data.runs.map((run, k) => k).filter((k) => data.runs[k].epochs.some((epoch) => epoch.spread.metric));
+  const options = spreads();
+  const shown = data.runs
+    .map((run, k) => k)
+    .filter((k) => data.runs[k].epochs.some((epoch) => options.some((one) => one.of(epoch))));
   if (!shown.length)
     return place.append(
       empty(
@@ -32,8 +23,8 @@ function drawShards() {
           : "No epoch is finished yet.",
       ),
     );
-  let chosen = "metric";
-  const sub = note(SPREADS[chosen].sub);
+  let chosen = options[0];
+  const sub = note(chosen.about);
   const charts = [];
   place.append(
     sub,
@@ -42,11 +33,11 @@ function drawShards() {
       { class: "controls" },
       segments(
         "Figure",
-        Object.entries(SPREADS).map(([value, one]) => [value, one.label]),
-        chosen,
+        options.map((one, k) => [String(k), capital(one.label)]),
+        "0",
         (value) => {
-          chosen = value;
-          sub.textContent = SPREADS[chosen].sub;
+          chosen = options[Number(value)];
+          sub.textContent = chosen.about;
           charts.forEach((one) => one.redraw());
         },
       ),
@@ -54,14 +45,14 @@ function drawShards() {
   );
   const grid = h("div", { class: "grid" });
   for (const k of shown) {
-    const one = chart("spread", (width) => boxes(k, shown, chosen, width));
+    const one = chart("over shards", (width) => boxes(k, shown, chosen, width));
     charts.push(one);
     grid.append(
       h(
         "div",
         { class: "card" },
         h("h3", {}, who(k)),
-        h("p", { class: "sub" }, `${shardCount(data.runs[k])}, ${algorithm(data.runs[k])}`),
+        h("p", { class: "sub" }, `${shardCount(data.runs[k])}, ${data.runs[k].algorithm}`),
         one,
       ),
     );
@@ -73,8 +64,8 @@ function drawShards() {
 }
 
 function boxes(k, shown, figure, width) {
-  const { format, tick, label } = SPREADS[figure];
-  const of = (run) => data.runs[run].epochs.map((epoch) => epoch.spread[figure]);
+  const { text, tick, label } = figure;
+  const of = (run) => data.runs[run].epochs.map(figure.of);
   const values = shown.flatMap((run) =>
     of(run)
       .filter(Boolean)
@@ -88,6 +79,10 @@ function boxes(k, shown, figure, width) {
   const x = (epoch) => box.left + (epoch - 0.5) * step;
   const half = Math.max(2.5, Math.min(17, step * 0.3));
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height });
+  if (!of(k).some(Boolean)) {
+    svg.append(s("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "the run does not measure this"));
+    return svg;
+  }
   const ground = { fill: "var(--accent-soft)", opacity: 0.6 };
   const place = { y: box.top, width: step, height: box.bottom - box.top };
   const band = s("rect", { ...place, visibility: "hidden", style: ground });
@@ -96,9 +91,9 @@ function boxes(k, shown, figure, width) {
   const boxAt = (epoch) => {
     band.setAttribute("x", x(epoch) - step / 2);
     band.setAttribute("visibility", "visible");
-    return boxReadout(epoch, of(k)[epoch - 1], format);
+    return boxReadout(epoch, of(k)[epoch - 1], text);
   };
-  const spoken = `${label} of the shards of ${data.runs[k].name} in each epoch. Arrow keys read single epochs.`;
+  const spoken = `${capital(label)} of the shards of ${data.runs[k].name} in each epoch. Arrow keys read single epochs.`;
   readable(svg, box, x, 1, epochs, spoken, boxAt, () => band.setAttribute("visibility", "hidden"));
   return svg;
 }

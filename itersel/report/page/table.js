@@ -37,7 +37,7 @@ function table({ caption, label, columns, sort, page = Infinity, detail, rowClas
   });
   const scroll = h(
     "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": label || caption },
+    { class: columns.length > 11 ? "scroll dense" : "scroll", tabindex: "0", role: "region", "aria-label": label || caption },
     h("table", {}, caption ? h("caption", {}, caption) : null, h("thead", {}, top, groups ? head : null), body),
   );
 

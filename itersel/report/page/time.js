@@ -1,5 +1,6 @@
 // Processor time by stage: a stacked bar for each run, and the same as a table.
-const STAGE_NAMES = { decode: "decode", kbest: "k-best", metric: "metric", pairs: "pairs", update: "update" };
+const stageName = (stage) => stage.replaceAll("_", " ");
+const perSentence = (seconds, row) => `${+((1000 * seconds) / row.sentences).toPrecision(3)} ms`;
 
 function drawTime() {
   const place = section("time");
@@ -19,20 +20,21 @@ function drawTime() {
     .filter((row) => row.total > 0);
   if (!rows.length) return place.append(empty("No epoch is finished yet, so no time is known."));
   const stages = [...new Set(rows.flatMap((row) => Object.keys(row.stages)))];
+  const counted = rows.every((row) => row.sentences > 0);
   let unit = "seconds";
   const bars = chart("time", (width) => timeBars(rows, stages, unit, width));
   place.append(
-    note("Processor time of the shards, all epochs together; mixing and devtest are not in it."),
+    note("Processor time of the shards, all epochs together; the steps between epochs and devtest are not in it."),
     h(
       "div",
       { class: "controls" },
       segments(
         "Bars",
         [
-          ["seconds", "in all"],
-          ["sentence", "per sentence"],
+          ["seconds", "in total"],
+          counted && ["sentence", "per sentence"],
           ["share", "share"],
-        ],
+        ].filter(Boolean),
         unit,
         (value) => {
           unit = value;
@@ -47,7 +49,7 @@ function drawTime() {
         "div",
         { class: "stages" },
         stages.map((stage, k) =>
-          h("span", {}, h("i", { class: "swatch", style: { background: stageColor(k) } }), STAGE_NAMES[stage] || stage),
+          h("span", {}, h("i", { class: "swatch", style: { background: stageColor(k) } }), stageName(stage)),
         ),
       ),
       bars,
@@ -63,7 +65,7 @@ function drawTime() {
     },
     ...stages.map((stage) => ({
       key: stage,
-      label: STAGE_NAMES[stage] || stage,
+      label: stageName(stage),
       right: true,
       value: (row) => row.stages[stage] ?? null,
       render: (row) =>
@@ -75,15 +77,15 @@ function drawTime() {
             ]
           : null,
     })),
-    { key: "total", label: "in all", right: true, value: (row) => row.total, render: (row) => show.seconds(row.total) },
-    {
+    { key: "total", label: "in total", right: true, value: (row) => row.total, render: (row) => show.seconds(row.total) },
+    counted && {
       key: "each",
       label: "per sentence",
       right: true,
       value: (row) => row.total / row.sentences,
-      render: (row) => `${+((1000 * row.total) / row.sentences).toPrecision(3)} ms`,
+      render: (row) => perSentence(row.total, row),
     },
-  ];
+  ].filter(Boolean);
   const list = table({ label: "Time by stage", columns, sort: { key: "total", descending: true } });
   list.update(rows);
   list.element.style.marginTop = "16px";
@@ -97,7 +99,7 @@ function timeBars(rows, stages, unit, width) {
   const format = (row) =>
     ({
       seconds: show.seconds(row.total),
-      sentence: `${+((1000 * row.total) / row.sentences).toPrecision(3)} ms`,
+      sentence: perSentence(row.total, row),
       share: "",
     })[unit];
   const longest = Math.max(...rows.map(size));
@@ -120,7 +122,7 @@ function timeBars(rows, stages, unit, width) {
       const part = (row.stages[stage] || 0) / row.total;
       const long = part * full;
       if (long <= 0) return;
-      const text = STAGE_NAMES[stage] || stage;
+      const text = stageName(stage);
       svg.append(
         s("rect", {
           class: "bar-part",
@@ -132,11 +134,14 @@ function timeBars(rows, stages, unit, width) {
           style: { fill: stageColor(k) },
           onpointermove: (event) => {
             tip.replaceChildren(
-              readout(`${row.run.name}: ${text}`, [
-                ["time", show.seconds(row.stages[stage])],
-                ["share", show.percent(part)],
-                ["per sentence", `${+((1000 * row.stages[stage]) / row.sentences).toPrecision(3)} ms`],
-              ]),
+              readout(
+                `${row.run.name}: ${text}`,
+                [
+                  ["time", show.seconds(row.stages[stage])],
+                  ["share", show.percent(part)],
+                  row.sentences > 0 && ["per sentence", perSentence(row.stages[stage], row)],
+                ].filter(Boolean),
+              ),
             );
             tip.hidden = false;
             placeTip(event.clientX, event.clientY);

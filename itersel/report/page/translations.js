@@ -45,13 +45,15 @@ function systemsOf(set) {
 // The best run against the first of the others; of a single run, its chosen epoch against the first.
 function defaultPair(set) {
   const runs = Object.keys(set.outputs).map(Number);
-  const score = (k) => bestEpoch(data.runs[k]).bleu;
-  const name = (k) => `${k}:${data.runs[k].best}`;
-  const best = runs.reduce((a, b) => (score(b) > score(a) ? b : a));
+  // A run whose chosen epoch was not translated is shown at its last one that was.
+  const epoch = ({ best, translated }) => (translated.includes(best) ? best : translated[translated.length - 1]);
+  const name = (k) => `${k}:${epoch(data.runs[k])}`;
+  const best = runs.reduce((a, b) => (outranks(data.runs[b], data.runs[a]) ? b : a));
   if (runs.length > 1) return [name(runs.find((k) => k !== best)), name(best)];
   const run = data.runs[runs[0]];
   const first = run.translated[0];
-  return [`${runs[0]}:${run.best === first ? run.epochs.length : first}`, name(runs[0])];
+  const last = run.translated[run.translated.length - 1];
+  return [`${runs[0]}:${epoch(run) === first ? last : first}`, name(runs[0])];
 }
 
 function compareSystems(set) {
@@ -111,7 +113,7 @@ function compareSystems(set) {
       h("b", {}, String(equal)),
       ` of ${pairs.length} translations are the same.`,
       set.total > pairs.length
-        ? ` ${show.count(set.total)} sentences in all; every ${Math.round(set.total / pairs.length)}th or so is here.`
+        ? ` ${show.count(set.total)} sentences in total; every ${Math.round(set.total / pairs.length)}th or so is here.`
         : "",
       found.length === pairs.length ? "" : ` Showing ${found.length}.`,
     );

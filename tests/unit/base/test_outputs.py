@@ -9,7 +9,8 @@ import time
 import pytest
 
 from itersel.base.errors import InputError
-from itersel.base.outputs import atomic_group, exclusive
+from itersel.base.locks import exclusive
+from itersel.base.outputs import atomic_group
 
 
 def test_all_appear(tmp_path):

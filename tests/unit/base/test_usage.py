@@ -51,8 +51,9 @@ def test_peak_is_that_of_the_largest_process():
 
 @pytest.fixture
 def tree(tmp_path):
-    """A copy of the module in a folder of its own, and a way to ask it."""
-    module = Path(shutil.copy(itersel.base.version.__file__, tmp_path / "version.py"))
+    """A copy of the module in a folder below a tree of its own, and a way to ask it."""
+    (tmp_path / "base").mkdir()
+    module = Path(shutil.copy(itersel.base.version.__file__, tmp_path / "base" / "version.py"))
 
     def ask():
         command = [sys.executable, "-c", "import version; print(version.commit())"]
@@ -68,18 +69,19 @@ def git(folder, *arguments):
 
 def test_commit_is_that_of_the_source_tree(tree):
     module, ask = tree
+    folder = module.parents[1]
     assert ask() == "None"
-    git(module.parent, "init")
-    (module.parent / "other").write_text("x")
-    git(module.parent, "add", "other")
-    git(module.parent, "commit", "-m", "x")
+    git(folder, "init")
+    (folder / "other").write_text("x")
+    git(folder, "add", "other")
+    git(folder, "commit", "-m", "x")
     assert ask() == "None"  # as of a package installed inside another project's tree
-    git(module.parent, "add", module.name)
-    git(module.parent, "commit", "-m", "y")
-    assert ask() == git(module.parent, "rev-parse", "HEAD")
+    git(folder, "add", "base")
+    git(folder, "commit", "-m", "y")
+    assert ask() == git(folder, "rev-parse", "HEAD")
     os.utime(module, ns=(1, 1))  # an index that `git status` would write anew
-    index = (module.parent / ".git" / "index").read_bytes()
-    assert ask() == git(module.parent, "rev-parse", "HEAD")
-    assert (module.parent / ".git" / "index").read_bytes() == index  # nothing is locked or written
+    index = (folder / ".git" / "index").read_bytes()
+    assert ask() == git(folder, "rev-parse", "HEAD")
+    assert (folder / ".git" / "index").read_bytes() == index  # nothing is locked or written
     module.write_text(module.read_text() + "\n")
-    assert ask() == git(module.parent, "rev-parse", "HEAD") + "+"
+    assert ask() == git(folder, "rev-parse", "HEAD") + "+"

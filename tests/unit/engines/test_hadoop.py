@@ -8,16 +8,26 @@ from types import SimpleNamespace
 
 import pytest
 
-from itersel.base.errors import ConfigError, InputError, ResourceError
-from itersel.engines.hadoop import HadoopEngine, describe, stored_name
+from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
+from itersel.engines.hadoop import HadoopEngine, stored_name
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.mrjob_log import MrjobLog
+from itersel.engines.task_errors import describe
+from itersel.mapreduce.failure import Failure
 
 TRACE = """shard 2 (hdfs:///files/ab-2.itsh)
 Traceback (most recent call last):
-  File "train_epoch.py", line 92, in <module>
-    sys.exit(TrainEpoch.run())
+  File "map_reduce.py", line 92, in <module>
+    sys.exit(MapReduce.run())
 """
+ITEM = "shard 2 (x)"
+
+
+def words_of(error: UserError) -> str:
+    """What a task writes that fails with an error of ours."""
+    return f"{ITEM}\n{Failure.of(error).line()}\n{TRACE}itersel.base.errors.{type(error).__name__}: {error}"
+
+
 LOGS = """Container: container_1_0002_01_000004 on node_1
 LogType:stderr
 LogLength:0
@@ -144,14 +154,14 @@ def test_whether_logs_are_complete(home, report, complete):
 
 def test_words_of_a_late_node_are_waited_for(home, tmp_path, monkeypatch):
     """One node's logs are there at once, without a word of the failure; the other's come much later."""
-    early, late = "log4j:WARN No appenders", TRACE + "itersel.base.errors.InputError: shard 2 (x): altered"
+    early, late = "log4j:WARN No appenders", words_of(InputError("altered", where=ITEM))
     looks = iter([[early]] * 9 + [[early, late]])
     monkeypatch.setattr("itersel.engines.hadoop.time.sleep", lambda seconds: None)
     monkeypatch.setattr(HadoopClient, "task_errors", lambda self, application: next(looks))
     monkeypatch.setattr(HadoopClient, "has_all_logs", lambda self, application: False)
     engine = object.__new__(HadoopEngine)
-    engine.client, engine.directory = HadoopClient.find(), SimpleNamespace(path=tmp_path)
-    error = engine.explain("train_epoch", SimpleNamespace(application="application_1_2", failures=[]))
+    engine.client, engine.folder = HadoopClient.find(), tmp_path
+    error = engine.explain("EpochJob", SimpleNamespace(application="application_1_2", failures=[]))
     assert isinstance(error, InputError) and str(error).startswith("shard 2 (x): altered")
 
 
@@ -162,33 +172,32 @@ def test_logs_without_an_error_are_read_until_they_are_complete(home, tmp_path, 
     monkeypatch.setattr(HadoopClient, "task_errors", lambda self, application: looks.append(application) or ["shard 1"])
     monkeypatch.setattr(HadoopClient, "has_all_logs", lambda self, application: next(answers))
     engine = object.__new__(HadoopEngine)
-    engine.client, engine.directory = HadoopClient.find(), SimpleNamespace(path=tmp_path)
-    error = engine.explain("train_epoch", SimpleNamespace(application="application_1_2", failures=[]))
+    engine.client, engine.folder = HadoopClient.find(), tmp_path
+    error = engine.explain("EpochJob", SimpleNamespace(application="application_1_2", failures=[]))
     assert isinstance(error, ResourceError) and "shard 1" in str(error)
     assert looks == ["application_1_2"] * 3
 
 
 def test_an_error_of_ours_is_all_that_is_said():
-    text = TRACE + "itersel.base.errors.InputError: shard 2 (hdfs:///files/ab-2.itsh): altered\n  Copy it again."
-    error = describe(["shard 0 (x)\nfinished", text], "See the log.", "train_epoch", ["attempt_1: java.lang.Error"])
+    text = words_of(InputError("hdfs:///ab-2.itsh: altered", where=ITEM, hint="Copy it again."))
+    error = describe(["shard 0 (x)\nfinished", text], "See the log.", "EpochJob", ["attempt_1: java.lang.Error"])
     assert isinstance(error, InputError)
-    assert str(error) == "shard 2 (hdfs:///files/ab-2.itsh): altered\n  Copy it again.\n  See the log."
-    text = TRACE + "itersel.base.errors.ConfigError: the driver runs itersel 2"
-    error = describe([text], "", "translate")
-    assert isinstance(error, ConfigError) and error.message == "the driver runs itersel 2"
+    assert str(error) == "shard 2 (x): hdfs:///ab-2.itsh: altered\n  Copy it again.\n  See the log."
+    error = describe([words_of(ConfigError("the driver runs itersel 2"))], "", "TranslateJob")
+    assert isinstance(error, ConfigError) and str(error) == "the driver runs itersel 2"
 
 
 def test_other_failures_show_the_last_lines():
-    error = describe(["shard 1 (x)", TRACE + "MemoryError"], "See the log.", "train_epoch", ["attempt_1: code 1"])
+    error = describe(["shard 1 (x)", TRACE + "MemoryError"], "See the log.", "EpochJob", ["attempt_1: code 1"])
     assert isinstance(error, ResourceError)
-    assert error.message.startswith("a task of the job train_epoch failed on Hadoop:\n  shard 2 (hdfs:")
+    assert error.message.startswith("a task of the job EpochJob failed:\n  shard 2 (hdfs:")
     assert error.message.endswith("MemoryError\n  attempt_1: code 1")
     assert "shard 1" not in error.message
 
 
 def test_a_killed_task_has_said_which_shard_it_had():
-    error = describe(["shard 0 (x)\nfinished", "shard 1 (y)"], "", "train_epoch", ["attempt_1: code 137"])
-    assert error.message == "a task of the job train_epoch failed on Hadoop:\n  shard 1 (y)\n  attempt_1: code 137"
+    error = describe(["shard 0 (x)\nfinished", "shard 1 (y)"], "", "EpochJob", ["attempt_1: code 137"])
+    assert error.message == "a task of the job EpochJob failed:\n  shard 1 (y)\n  attempt_1: code 137"
 
 
 def test_log_of_mrjob(tmp_path, capsys):

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError
-from itersel.engines.sizing import COLUMN_SECONDS, REDUCE_SECONDS, Measured, Slots, epoch_cost, makespan, measure
+from itersel.engines.sizing import COLUMN_SECONDS, REDUCE_SECONDS, Measured, Slots, epoch_cost, makespan
 from itersel.learn.epoch import EpochConfig
+from itersel.run.estimate import measure
 from itersel.shards.shard import Shard, ShardWriter
 
 
@@ -59,6 +60,6 @@ def test_measure_looks_at_some_sentences(tmp_path, monkeypatch):
     assert found.sentence_seconds > 0
     assert 0 < found.entries <= 3  # two rules and p, which is one for all
     clock = iter([1.0, 3.0, 8.0])
-    monkeypatch.setattr("itersel.engines.sizing.time.process_time", lambda: next(clock))
+    monkeypatch.setattr("itersel.run.estimate.time.process_time", lambda: next(clock))
     folds = measure(Shard(tmp_path / "shard"), None, EpochConfig(k=5), sentences=10, models=7)
     assert (folds.load_seconds, folds.sentence_seconds) == (7 * 2, 0.5)

@@ -24,7 +24,7 @@ sys.path[:0] = sys.argv[3:]
 from itersel.learn.epoch import EpochConfig, run_epoch
 from itersel.shards.shard import Shard
 run_epoch(Shard(sys.argv[1]), config=EpochConfig(k=5)).weights.write(sys.argv[2])
-import itersel.mapreduce.records, mrjob.job, yaml
+import itersel.mapreduce.shipped_job, mrjob.job, yaml
 """
 
 

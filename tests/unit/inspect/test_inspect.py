@@ -12,17 +12,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
+from itersel.base.figures import Choice, Declaration, Figure
 from itersel.cli import main
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.inspect import recognize, view
 from itersel.inspect.options import ViewOptions
+from itersel.learn.figures import FIGURES, STATISTICS
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
+from itersel.run import devtest
 from itersel.shards.shard import Shard
 from oracles.random_arpa import write_random_arpa
 from oracles.small_shards import TARGET, small_shard
 
+DECLARATION = Declaration("sgd", "SGD", 1, STATISTICS, FIGURES + devtest.FIGURES)
 GRAMMAR = """\
 [X] ||| haus ||| house ||| f=1 g=-0.5
 [X] ||| haus ||| home ||| f=3
@@ -49,7 +53,8 @@ def folder(tmp_path: Path) -> Path:
     small_shard(tmp_path / "a.itsh")
     run = tmp_path / "run"
     run.mkdir()
-    (run / "run.json").write_text(json.dumps({"configuration": {"epochs": 2, "epoch": {"k": 100}}}))
+    described = {"format": 1, "configuration": {"epochs": 2, "epoch": {"k": 100}}}
+    (run / "run.json").write_text(json.dumps(described | {"declaration": DECLARATION.to_json()}))
     return tmp_path
 
 
@@ -179,11 +184,31 @@ def test_run(folder):
     facts = {"shard": None, "weights": 1234, "updates": 9, "rank_errors": 1, "pairs": 4, "best_metric": 1.5, "lists": 3}
     lines = [facts | {"epoch": 1, "devtest_bleu": 20.5}, facts | {"epoch": 2, "devtest_bleu": 21.25}]
     (folder / "run/statistics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (folder / "run/manifest.json").write_text(json.dumps({"chosen": 2}))
+    (folder / "run/manifest.json").write_text(json.dumps({"format": 1, "chosen": 2, "epochs": [{}, {}]}))
     Weights(WEIGHTS).write(folder / "run/weights.txt.gz")
     text = show(folder / "run", grep="epoch|house")
-    assert re.search(r"2 \* +1,234 +9 +25\.0% +0\.5000 +21\.25", text)
+    assert re.search(r"^epoch +features +updates +1-best metric +pair errors +devtest BLEU$", text, re.MULTILINE)
+    assert re.search(r"2 \* +1,234 +9 +0\.5000 +25\.0% +21\.25", text)
     assert "R:X:haus:house" in text
+
+
+def test_run_of_any_algorithm(folder):
+    """The table has the figures that are declared, and a dash where an epoch lacks one."""
+    figures = (Figure("gap", "gap", "gap", "lists", form="percent"), Figure("c", "hidden", "gap", shown=("curve",)))
+    declaration = Declaration("toy", "Toy", figures=figures, choice=Choice("gap", "gap", largest=False))
+    (folder / "run/run.json").write_text(json.dumps({"format": 1, "declaration": declaration.to_json()}))
+    lines = [{"epoch": 1, "shard": None, "gap": 1, "lists": 4}, {"epoch": 2, "shard": None}]
+    (folder / "run/statistics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "run/manifest.json").write_text(json.dumps({"format": 1, "chosen": 1, "epochs": [{}, {}]}))
+    assert re.search(r"^epoch +gap\n *1 \* +25\.0%\n *2 +–$", show(folder / "run"), re.MULTILINE)
+
+
+def test_run_of_an_older_version(folder):
+    (folder / "run/run.json").write_text(json.dumps({"format": 1}))
+    (folder / "run/statistics.jsonl").write_text("")
+    (folder / "run/manifest.json").write_text(json.dumps({"format": 1, "epochs": []}))
+    with pytest.raises(InputError, match="older version of itersel"):
+        show(folder / "run")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +249,7 @@ def test_bad_input_is_named(folder, monkeypatch, capsys, arguments, message):
 
 
 def test_damaged_statistics_are_named(folder):
-    (folder / "run/manifest.json").write_text("{}")
+    (folder / "run/manifest.json").write_text(json.dumps({"format": 1, "epochs": [{}]}))
     (folder / "run/statistics.jsonl").write_text("{\n")
     with pytest.raises(InputError) as error:
         show(folder / "run")

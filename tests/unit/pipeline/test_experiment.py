@@ -11,9 +11,11 @@ import pytest
 import sacrebleu
 
 from itersel.base.errors import ConfigError
+from itersel.base.figures import Choice, Declaration, Figure
 from itersel.cli import main
 from itersel.decode.decoder import DecoderOptions
 from itersel.decode.shard_decoder import ShardDecoder
+from itersel.engines import RunConfig
 from itersel.evaluation.scoring import Comparison, Evaluation, SystemScore
 from itersel.evaluation.significance import Bootstrap, Randomization
 from itersel.lm.model import LanguageModel
@@ -23,7 +25,8 @@ from itersel.pipeline.experiment import cells
 from itersel.pipeline.experiment.cells import (
     CellPlan,
     CellResult,
-    Outcome,
+    GridResult,
+    by_system,
     evaluate_cells,
     finished,
     plan_cells,
@@ -34,6 +37,7 @@ from itersel.pipeline.experiment.results import Effort, effort, sentence
 from itersel.pipeline.experiment.table import mark, paper_table
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig
+from itersel.run.devtest import FIGURES
 from itersel.run.driver import train
 from itersel.shards.shard import Shard, ShardWriter
 
@@ -134,6 +138,9 @@ def test_the_grid_is_multiplied_out(folder):
         ("trials: 100", "level: 2", "significance.level is 2"),
         ("build: build.yaml", "build: nosuch.yaml", "nosuch.yaml"),
         ("grid:", "grid: all\nname:", "name is"),
+        ("tests: [test]", "tests: [test]\nrun: {runner: none}", "run.runner is 'none'"),
+        ("tests: [test]", "tests: [test]\nrun: {processes: 2}", "unknown key 'processes'"),
+        ("train: {epochs: 2,", "train: {epochs: 2, run: {jobs: 2},", "'run' is filled in"),
     ],
 )
 def test_bad_configurations_are_named(folder, tmp_path, capsys, old, new, message):
@@ -230,7 +237,7 @@ def test_a_cell_knows_what_its_earlier_goes_took(taken_up):
     assert found.wall_seconds > 1500.5  # the rest was spent on the test set, just now
     assert (found.peak_megabytes, found.jobs) == (10**6, 7)
     assert found.commit.split(", ")[:2] == ["early", "late"]
-    assert found.cpu_seconds == old.cpu_seconds and found.devtest_bleu == old.devtest_bleu
+    assert found.cpu_seconds == old.cpu_seconds and found.facts == old.facts
 
 
 def test_what_was_not_recorded_is_not_made_up(taken_up):
@@ -240,7 +247,7 @@ def test_what_was_not_recorded_is_not_made_up(taken_up):
 
 
 def test_effort_is_that_of_all_goes(folder):
-    made = outcome(folder, {"a": (1, "dense", 1.0, 1.0), "b": (1, "all", 1.0, 1.0), "c": (4, "all", 1.0, 1.0)}, {})
+    made = grid_result(folder, {"a": (1, "dense", 1.0, 1.0), "b": (1, "all", 1.0, 1.0), "c": (4, "all", 1.0, 1.0)}, {})
     one, two, three = made.results
     results = (
         replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2),
@@ -257,15 +264,15 @@ def test_effort_is_that_of_all_goes(folder):
     [
         (
             Effort(1278.0, 5700.0, 0, 1.0, 2, 2150),
-            "Build 21.3 min, cells 95.0 min of wall time in sum (2 side by side), peak 2.1 GB a process.",
+            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process.",
         ),
         (
             Effort(12.34, 36_000.0, 1, 1.0, 1, 640),
-            "Build 12.3 s, cells 10.0 h of wall time in sum (1 of 6 unknown), peak 640 MB a process.",
+            "Build 12.3 s, cells 10.0 h of wall time in total (1 of 6 unknown), peak 640 MB per process.",
         ),
         (
             Effort(None, 60.0, 2, 1.0, 4, None),
-            "Cells 60.0 s of wall time in sum (4 side by side; 2 of 6 unknown).",
+            "Cells 60.0 s of wall time in total (4 side by side; 2 of 6 unknown).",
         ),
         (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown."),
     ],
@@ -300,7 +307,7 @@ def test_tests_may_be_translated_by_another_search(folder, done, tmp_path):
     shutil.copytree(plans[1].folder, tmp_path, dirs_exist_ok=True)
     before = (copy.run / "manifest.json").read_bytes()
     result = cells.run_cell(copy)
-    assert (copy.run / "manifest.json").read_bytes() == before and result.devtest_bleu == done[1][1].devtest_bleu
+    assert (copy.run / "manifest.json").read_bytes() == before and result.facts == done[1][1].facts
     assert finished(copy) == result and finished(replace(copy, decoder=plans[1].decoder)) is None
     weights, model = Weights.read(copy.run / "weights.txt.gz"), LanguageModel(copy.model)
     decoder = ShardDecoder(Shard(copy.tests["test"][0]), weights, model, DecoderOptions(pop_limit=1))
@@ -346,7 +353,7 @@ def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
     assert results["effort"]["build_seconds"] == pytest.approx(sum(one["seconds"] for one in kept))
     assert results["effort"]["wall_seconds"] == pytest.approx(sum(cell["wall_seconds"] for cell in results["cells"]))
     assert results["effort"]["unknown"] == 0
-    assert "of wall time in sum" in shown and "of wall time in sum" in (output / "table.md").read_text()
+    assert "of wall time in total" in shown and "of wall time in total" in (output / "table.md").read_text()
 
 
 def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
@@ -374,7 +381,8 @@ def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
     shown = [entry.plain() for entry in row.entries]
     assert shown[3] == "3 runs"
     assert (
-        shown[5] == f"{fmean(one.devtest_bleu for one in results):.2f} @{'/'.join(str(one.chosen) for one in results)}"
+        shown[5]
+        == f"{fmean(one.facts['devtest_bleu'] for one in results):.2f} @{'/'.join(str(one.chosen) for one in results)}"
     )
     assert shown[6] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
     assert "3 of 6 cells are not finished" in paper_table(made).legend[-1]
@@ -439,14 +447,42 @@ def test_groups_that_the_shards_lack_are_an_error(folder, done, tmp_path):
         plan_cells(config, only="sgd-dev-id*")
 
 
-def outcome(folder: Path, scores: dict[str, tuple[int, str, float, float]], p: dict[tuple[str, str], float]) -> Outcome:
-    """Cells by name with algorithm number, features, devtest and test BLEU; p of the pairs, 1 if not given."""
-    algorithms = ["given", "sgd", "mix_sgd", "iter_mix_sgd", "iter_sel_sgd"]
+ALGORITHMS = [
+    Declaration("given", "given weights", 0, figures=FIGURES),
+    Declaration("sgd", "SGD", 1, figures=FIGURES),
+    Declaration("mix_sgd", "MixSGD", 2, figures=FIGURES),
+    Declaration("iter_mix_sgd", "IterMixSGD", 3, figures=FIGURES),
+    Declaration("iter_sel_sgd", "IterSelSGD", 4, figures=FIGURES),
+    Declaration("mine:Median", "Median", None, (), (), Choice("gap", "gap", largest=False)),
+    Declaration("mine:Mode", "Mode", 1, (), (Figure("gap", "gap", "gap", form="ratio"),), Choice("gap", "gap", False)),
+]
+
+
+def grid_result(
+    folder: Path, scores: dict[str, tuple[int, str, float, float]], p: dict[tuple[str, str], float]
+) -> GridResult:
+    """Cells by name with algorithm, features, value of what decides and test BLEU; p of the pairs, 1 if not given."""
     results = tuple(
         CellResult(
-            name, algorithms[number], number, "set", features, {}, 12, 1, devtest, 1.0, [], 1.0, 1.0, 1, 1, 1, "", {}
+            name=name,
+            algorithm=ALGORITHMS[number].name,
+            declaration=ALGORITHMS[number],
+            tuning="set",
+            features=features,
+            varied={},
+            weights=12,
+            chosen=1,
+            facts={ALGORITHMS[number].choice.key: value},
+            epochs=[],
+            cpu_seconds=1.0,
+            wall_seconds=1.0,
+            peak_megabytes=1,
+            jobs=1,
+            side_by_side=1,
+            commit="",
+            tests={},
         )
-        for name, (number, features, devtest, _) in scores.items()
+        for name, (number, features, value, _) in scores.items()
     )
     comparisons = []
     for first in scores:
@@ -464,11 +500,11 @@ def outcome(folder: Path, scores: dict[str, tuple[int, str, float, float]], p: d
     evaluation = Evaluation(9, tuple(scores), ("bleu", "chrf"), {}, {}, 1, 1, values, ratios, tuple(comparisons))
     config = load_experiment(folder / "grid.yaml")
     config = ExperimentConfig("x", config.build, "devtest", ("test",), config.cells, Significance())
-    return Outcome(config, results, {"test": evaluation})
+    return GridResult(config, results, {"test": evaluation})
 
 
 def test_marks_follow_the_papers_caption(folder):
-    made = outcome(
+    made = grid_result(
         folder,
         {
             "g": (0, "dense", 30.0, 30.0),
@@ -495,3 +531,84 @@ def test_marks_follow_the_papers_caption(folder):
     header, *rows = paper_table(made).text().splitlines()
     assert header.endswith("  test BLEU   chrF  length  CPU s")
     assert [row.split()[6] for row in rows] == ["30.00^4", "31.00†", "*33.00^4", "34.00^01", "36.00"]
+
+
+def test_the_table_follows_the_declarations(folder):
+    """Numbers, labels and the columns of what decides; the smallest gap is the best of an algorithm."""
+    made = grid_result(
+        folder,
+        {
+            "m": (5, "all", 0.5, 30.0),
+            "g": (0, "dense", 30.0, 30.0),
+            "n": (5, "all", 0.25, 31.0),  # the smaller gap, so the one that others are compared with
+            "i": (4, "all", 33.0, 32.0),
+            "o": (6, "all", 0.125, 33.0),
+        },
+        {("i", "n"): 0.01},
+    )
+    assert made.numbers == {"given": 0, "iter_sel_sgd": 4, "mine:Mode": 1, "mine:Median": 5}
+    table = paper_table(made)
+    assert [column.label for column in table.columns[:7]] == [
+        *("alg.", "tuning set", "features", "#features", "gap", "devtest BLEU", "BLEU")
+    ]
+    shown = {row.name: [entry.plain() for entry in row.entries] for row in table.rows}
+    assert {name: (row[0], *row[4:6]) for name, row in shown.items()} == {
+        "m": ("5", "0.5 @1", "–"),
+        "g": ("0", "–", "30.00 @1"),
+        "n": ("5", "0.25 @1", "–"),
+        "i": ("4", "–", "33.00 @1"),
+        "o": ("1", "0.125 @1", "–"),
+    }
+    assert mark(made, "test")["i"].raised == (5,)
+    text = table.legend[0]
+    assert text.startswith(
+        "Algorithms: 0 given weights, 1 Mode, 4 IterSelSGD, 5 Median. @n: epoch chosen by gap or dev"
+    )
+    assert "devtest BLEU. Raised" in text
+    other = replace(made, config=replace(made.config, devtest="val"))
+    assert "chosen by gap or devtest BLEU (devtest is val). " in paper_table(other).legend[0]
+
+
+def test_two_algorithms_of_one_number(folder):
+    made = grid_result(folder, {"a": (6, "all", 1.0, 1.0), "b": (1, "all", 1.0, 1.0), "c": (4, "all", 1.0, 1.0)}, {})
+    assert made.numbers == {"mine:Mode": 1, "iter_sel_sgd": 4, "sgd": 5}
+
+
+def test_cells_keep_what_is_declared(done):
+    _, results = done
+    assert results[0].declaration.label == "given weights"
+    assert results[0].facts.keys() == {"devtest_bleu", "devtest_length_ratio"} and results[0].epochs == []
+    for result in results[1:]:
+        assert result.declaration.name == result.algorithm
+        assert [one["epoch"] for one in result.epochs] == [1, 2]
+        for figure in result.declaration.shown("table"):
+            assert figure.value(result.facts) == figure.value(result.epochs[result.chosen - 1]) is not None
+    assert list(by_system(results)) == NAMES
+
+
+@pytest.mark.parametrize("runner", ["inline", "mrjob-inline"])
+def test_cells_train_on_any_engine(folder, done, tmp_path, capsys, runner):
+    """The same weights and results; engines other than this machine's processes take one cell after the other."""
+    config, results = done
+    options = ["--set", f"work={tmp_path / 'work'}", "--output", str(tmp_path / "out"), "--jobs", "2"]
+    assert main(["experiment", str(folder / "grid.yaml"), "-r", runner, *options]) == 0
+    assert "sgd-dev-dense: devtest BLEU " in capsys.readouterr().err
+    other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
+    for plan, mine, result in zip(plan_cells(config), plan_cells(other), results, strict=True):
+        found = finished(mine)
+        assert (found.facts, found.epochs, found.chosen) == (result.facts, result.epochs, result.chosen)
+        assert found.side_by_side == 1
+        if mine.cell.algorithm != "given":
+            assert (mine.run / "weights.vec").read_bytes() == (plan.run / "weights.vec").read_bytes()
+            described = json.loads((mine.run / "run.json").read_text())
+            assert described["configuration"]["run"]["runner"] == runner
+
+
+def test_the_engine_of_a_configuration(folder, tmp_path):
+    for name in ("build.yaml", "given.weights"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    place = tmp_path / "grid.yaml"
+    for store, expected in (("shared", str(tmp_path / "shared")), ("hdfs:///x", "hdfs:///x"), ("/x", "/x")):
+        place.write_text(GRID + f"run: {{runner: slurm, jobs: 3, reducers: 2, store: '{store}', options: [--mem=1]}}\n")
+        assert load_experiment(place).run == RunConfig("slurm", 3, 2, expected, ("--mem=1",))
+    assert load_experiment(folder / "grid.yaml").run == RunConfig()

@@ -22,9 +22,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_runs import HOSTILE, make_runs
+from report_runs import HOSTILE, TOY, make_runs
 
 from itersel.base.errors import ConfigError, InputError, UserError
+from itersel.base.figures import FORMS, Choice, Declaration, Figure
 from itersel.cli import main
 from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
 from itersel.learn.mixing import Columns
@@ -35,7 +36,7 @@ from itersel.report.feature_table import Sentence, feature_table
 from itersel.report.gather import gather, short_names
 from itersel.report.page import SCRIPTS, render, to_json
 from itersel.report.patterns import Side, join, pattern_of
-from itersel.report.payload import short, spread
+from itersel.report.payload import figure_names, short, spread
 from itersel.report.translations import devtest_sets, evenly
 from itersel.shards.shard import Shard, ShardWriter
 
@@ -86,17 +87,17 @@ def lines_of(run):
 def test_figures_are_those_of_the_shards(runs):
     (run,) = gather([runs["mix"]])
     lines = [line for line in lines_of(runs["mix"]) if line["shard"] is not None]
+    figures = {figure.key: figure for figure in run.history.declaration.figures}
     for epoch in run.epochs:
         mine = [line for line in lines if line["epoch"] == epoch.number]
-        errors, pairs = sum(line["rank_errors"] for line in mine), sum(line["pairs"] for line in mine)
-        assert epoch.whole.pair_error == errors / pairs
-        assert epoch.whole.metric == pytest.approx(
-            sum(one["best_metric"] for one in mine) / sum(one["lists"] for one in mine)
-        )
+        sums = {key: sum(line[key] for line in mine) for key in ("rank_errors", "pairs", "best_metric", "lists")}
+        assert epoch.whole.value(figures["pair_error"]) == sums["rank_errors"] / sums["pairs"]
+        assert epoch.whole.value(figures["metric"]) == pytest.approx(sums["best_metric"] / sums["lists"])
         assert epoch.whole.total_seconds == pytest.approx(sum(sum(line["seconds"].values()) for line in mine))
-        assert [shard.updates for shard in epoch.shards] == [line["updates"] for line in mine]
-        assert epoch.features == len(Weights.read(runs["mix"] / f"epoch-{epoch.number:03d}" / "weights.txt.gz"))
-    scores = [epoch.bleu for epoch in run.epochs]
+        assert [shard.sums["updates"] for shard in epoch.shards] == [line["updates"] for line in mine]
+        weights = Weights.read(runs["mix"] / f"epoch-{epoch.number:03d}" / "weights.txt.gz")
+        assert epoch.whole.value(figures["features"]) == len(weights)
+    scores = [run.history.decisive(epoch) for epoch in run.epochs]
     assert run.best.number == scores.index(max(scores)) + 1
     assert run.finished and run.shard_count == 4
 
@@ -106,7 +107,8 @@ def test_states_of_runs(runs):
     assert silent.finished and silent.best.number == 4 and not silent.translated
     assert len(single.epochs) == 1 and single.finished
     assert not unfinished.finished and len(unfinished.epochs) == 2
-    assert unfinished.best.bleu == max(epoch.bleu for epoch in unfinished.epochs)
+    scores = [unfinished.history.decisive(epoch) for epoch in unfinished.epochs]
+    assert unfinished.history.decisive(unfinished.best) == max(scores)
     assert not begun.finished and begun.best is None and begun.shard_count == 4
 
 
@@ -121,13 +123,87 @@ def test_patience_ends_a_run(copy):
         assert gather([copy])[0].finished == finished
 
 
+def test_an_algorithm_may_end_its_run(copy):
+    described, manifest = (json.loads((copy / name).read_text()) for name in ("run.json", "manifest.json"))
+    described["configuration"] |= {"epochs": 9}
+    (copy / "run.json").write_text(json.dumps(described))
+    assert not gather([copy])[0].finished
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"stopped": True}))
+    assert gather([copy])[0].finished
+
+
+def test_any_declared_figures_are_drawn(runs, tmp_path):
+    """An algorithm without a single key of the others: its own figure, choice, start and stages."""
+    data = data_of([runs["toy"], runs["toy2"]], tmp_path)
+    assert [(one["name"], one["form"]) for one in data["figures"]] == [("gap", "number"), ("spread", "number")]
+    assert data["figures"][1]["about"] == TOY.figures[0].about and data["apart"] is None
+    run, lines = data["runs"][0], lines_of(runs["toy"])
+    assert run["algorithm"] == "Median" and run["choice"] == {"figure": "gap", "label": "gap", "largest": False}
+    assert run["best"] == 3 and run["finished"] and run["start"] == {} and run["translated"] == []
+    for epoch, gap in zip(run["epochs"], (3.0, 1.5, 1.25, 2.0), strict=True):
+        (whole,) = [line for line in lines if line["shard"] is None and line["epoch"] == run["epochs"].index(epoch) + 1]
+        assert epoch["values"] == {"gap": gap, "spread": pytest.approx(whole["median_gap"] / whole["lists"], rel=1e-5)}
+        assert list(epoch["seconds"]) == ["sort", "take_median"] and list(epoch["spread"]) == ["spread"]
+
+
+def test_the_smallest_may_be_the_best(runs, tmp_path):
+    """Before a run has ended, the best so far is by its own criterion; so is patience."""
+    copy = Path(shutil.copytree(runs["toy"], tmp_path / "copy"))
+    manifest = json.loads((copy / "manifest.json").read_text())
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"chosen": None}))
+    assert gather([copy])[0].best.number == 3
+    described = json.loads((copy / "run.json").read_text())
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    for patience, finished in ((1, True), (2, False)):
+        described["configuration"] |= {"epochs": 9, "patience": patience}
+        (copy / "run.json").write_text(json.dumps(described))
+        assert gather([copy])[0].finished == finished
+
+
+def test_runs_by_different_criteria_are_not_ranked(runs, tmp_path):
+    assert data_of([runs["select"], runs["mix"], runs["silent"], runs["begun"]], tmp_path)["apart"] is None
+    data = data_of([runs["select"], runs["toy"]], tmp_path)
+    assert data["apart"] == "The runs choose their epochs by different criteria: devtest BLEU, gap."
+    assert [run["choice"]["figure"] for run in data["runs"]] == ["devtest_bleu", "gap"]
+
+
+def test_figures_that_share_a_key_are_told_apart():
+    one = Declaration("a", "A", figures=(Figure("loss", "loss", "loss"),), choice=Choice("loss", "loss"))
+    two = Declaration("b", "B", figures=(Figure("loss", "hinge loss", "loss", "pairs"),), choice=Choice("loss", "loss"))
+    plain, hinge = one.figures[0], two.figures[0]
+    assert figure_names([one, two, one]) == {plain: "loss", hinge: "loss-2"}
+
+
+def test_figures_without_a_value_are_left_out(copy, tmp_path):
+    """A division by nothing, or a part that an epoch does not have, is no figure and no damage."""
+    lines = lines_of(copy)
+    for line in lines:
+        line["pairs"] = 0
+        del line["best_metric"]
+    (copy / "statistics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (run,) = data_of([copy], tmp_path)["runs"]
+    for epoch in run["epochs"]:
+        assert not {"pair_error", "metric"} & epoch["values"].keys() and "updates" in epoch["values"]
+        assert not {"pair_error", "metric"} & epoch["spread"].keys()
+
+
+def test_older_runs_are_refused_with_advice(copy, tmp_path, capsys):
+    described = json.loads((copy / "run.json").read_text())
+    del described["declaration"]
+    (copy / "run.json").write_text(json.dumps(described))
+    assert main(["report", str(copy), "--output", str(tmp_path / "page.html")]) == 2
+    message = capsys.readouterr().err
+    assert f"{copy}/run.json: written by an older version of itersel" in message and "itersel train" in message
+
+
 def test_start_weights_are_epoch_0(copy, tmp_path):
     manifest = json.loads((copy / "manifest.json").read_text())
-    (copy / "manifest.json").write_text(json.dumps(manifest | {"start": {"devtest_bleu": 12.5, "files": {}}}))
+    start = {"devtest_bleu": 12.5, "files": {"epoch-000/devtest.txt.gz": ""}}
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"start": start}))
     (copy / "epoch-000").mkdir(exist_ok=True)
     shutil.copy(copy / "epoch-002" / "devtest.txt.gz", copy / "epoch-000" / "devtest.txt.gz")
     data = data_of([copy], tmp_path)
-    assert data["runs"][0]["start"] == 12.5 and data["runs"][0]["translated"] == [0, 1, 2, 3, 4]
+    assert data["runs"][0]["start"] == {"devtest_bleu": 12.5} and data["runs"][0]["translated"] == [0, 1, 2, 3, 4]
     for _, _, epochs in data["sets"][0]["outputs"]["0"]:
         assert len(epochs) == 5 and epochs[0] == epochs[2]
 
@@ -144,6 +220,8 @@ def test_names_tell_runs_apart():
         ("run.json", "{", "/run.json", "damaged"),
         ("run.json", '{"format": 1}', "/run.json", "no configuration"),
         ("run.json", '{"format": 99}', "/run.json", "another version"),
+        ("run.json", {"declaration": {"name": "x"}}, "/run.json", "not the declaration of an algorithm"),
+        ("run.json", {"declaration": None}, "/run.json", "not the declaration of an algorithm"),
         ("manifest.json", "[]", "/manifest.json", "damaged"),
         ("manifest.json", '{"format": 1, "epochs": 3}', "/manifest.json", "list of epochs"),
         ("manifest.json", '{"format": 1, "epochs": [{"weights": "many"}]}', "/manifest.json", "'weights' is 'many'"),
@@ -156,6 +234,8 @@ def test_names_tell_runs_apart():
     ],
 )
 def test_bad_input_is_named(copy, tmp_path, capsys, file, content, place, message):
+    if isinstance(content, dict):  # keys to replace
+        content = json.dumps(json.loads((copy / file).read_text()) | content)
     (copy / file).unlink() if content is None else (copy / file).write_text(content)
     with pytest.raises(InputError, match=re.escape(message)) as caught:
         write_report([copy], tmp_path / "page.html")
@@ -202,7 +282,7 @@ def test_wrong_requests(runs, tmp_path):
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=80))
 def test_boxes_are_tukeys(values):
-    made = spread(values)
+    made = spread(enumerate(values))
     low, median, high = statistics.quantiles(values, n=4, method="inclusive")
     whiskers = [value for value in values if low - 1.5 * (high - low) <= value <= high + 1.5 * (high - low)]
     if not whiskers:  # the quartiles themselves lie outside by rounding
@@ -213,7 +293,7 @@ def test_boxes_are_tukeys(values):
 
 
 def test_one_shard_has_no_spread():
-    assert spread([1.0]) is None
+    assert spread([(0, 1.0)]) is None and spread([(0, 1.0), (1, None)]) is None
 
 
 @pytest.mark.parametrize(
@@ -429,6 +509,7 @@ def test_numbers_keep_six_digits(value):
 def test_no_text_ends_the_data(text):
     data = {
         "title": text,
+        "figures": [],
         "runs": [],
         "sets": [],
         "configuration": [],
@@ -470,6 +551,21 @@ def test_page_needs_nothing_and_allows_nothing(runs, tmp_path):
 def test_every_script_is_on_the_page():
     files = {place.name for place in (resources.files("itersel.report") / "page").iterdir()}
     assert files == {"report.html", "report.css", *(f"{name}.js" for name in SCRIPTS)}
+
+
+def test_the_page_knows_every_form():
+    """What base.figures allows, the page can write."""
+    script = (resources.files("itersel.report") / "page" / "dom.js").read_text()
+    block = script.partition("const FORMS = {")[2].partition("};")[0]
+    assert re.findall(r"^  (\w+): \{", block, re.MULTILINE) == list(FORMS)
+
+
+def test_the_page_knows_no_algorithm():
+    """Names of algorithms and of their figures are data, never part of the scripts."""
+    words = "pair_error rank_errors updates bleu nonzero best_metric IterSelSGD MixSGD SGD iter_sel_sgd mix_sgd sgd"
+    for name in SCRIPTS:
+        script = (resources.files("itersel.report") / "page" / f"{name}.js").read_text()
+        assert not set(re.findall(r"\w+", script)) & set(words.split()), name
 
 
 def test_same_runs_same_bytes(runs, tmp_path):

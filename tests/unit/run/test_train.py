@@ -305,8 +305,8 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path, data):
 
 def test_two_runs_do_not_share_a_directory(tmp_path, data):
     process = subprocess.Popen(
-        [sys.executable, "-c", "import sys, time\nfrom itersel.run.directory import RunDirectory\n"
-         "with RunDirectory(sys.argv[1]).locked():\n print('locked', flush=True)\n time.sleep(60)", tmp_path / "run"],
+        [sys.executable, "-c", "import sys, time\nfrom itersel.base.locks import alone\n"
+         "with alone(sys.argv[1]):\n print('locked', flush=True)\n time.sleep(60)", tmp_path / "run"],
         stdout=subprocess.PIPE,
     )  # fmt: skip
     try:

@@ -1,4 +1,4 @@
-# What conf/slurm/single-node.sh and conf/sge/single-node.sh share; they source it.
+# What tools/slurm/single-node.sh and tools/sge/single-node.sh share; they source it.
 PATH=$PATH:/usr/sbin:/sbin
 
 fail() {

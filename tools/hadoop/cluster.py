@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A real Hadoop on this machine: HDFS (NameNode, DataNode), YARN (ResourceManager, two NodeManagers) and MapReduce.
 
-    python3 conf/hadoop/cluster.py start     # fetches the jars once, starts what does not run, waits until all is ready
-    python3 conf/hadoop/cluster.py status    # one line for each daemon
-    python3 conf/hadoop/cluster.py stop      # --remove also deletes HDFS and logs
+    python3 tools/hadoop/cluster.py start     # fetches the jars once, starts what does not run, waits until it is ready
+    python3 tools/hadoop/cluster.py status    # one line for each daemon
+    python3 tools/hadoop/cluster.py stop      # --remove also deletes HDFS and logs
 
 Needs Java 11 or newer and, the first time, Maven. Everything lies below ${ITERSEL_CACHE:-~/.cache/itersel}; ports are
 free ones of 127.0.0.1. `start` prints `export HADOOP_HOME=…` for other programs; `itersel train -r hadoop` finds the

@@ -2,10 +2,10 @@
 # A real Grid Engine (Son of Grid Engine 8.1.9 from Debian's packages) on this machine alone: sge_qmaster and sge_execd
 # without an init system, everything on localhost.
 #
-#   conf/sge/single-node.sh install          Debian's packages (as root)
-#   conf/sge/single-node.sh start [FOLDER]   prints `export SGE_ROOT=…` and the ports: with them, qsub finds this cell
-#   conf/sge/single-node.sh status [FOLDER]
-#   conf/sge/single-node.sh stop [FOLDER]
+#   tools/sge/single-node.sh install          Debian's packages (as root)
+#   tools/sge/single-node.sh start [FOLDER]   prints `export SGE_ROOT=…` and the ports: with them, qsub finds this cell
+#   tools/sge/single-node.sh status [FOLDER]
+#   tools/sge/single-node.sh stop [FOLDER]
 #
 # FOLDER holds the cell, its spool and logs (default: sge in $ITERSEL_CACHE, by default ~/.cache/itersel). Each FOLDER is
 # a cell of its own, with free ports of its own; `start` where one is running only prints its settings. There are as many
@@ -16,7 +16,7 @@ action=${1:-}
 folder=${2:-${ITERSEL_CACHE:-$HOME/.cache/itersel}/sge}
 packages=(gridengine-master gridengine-exec gridengine-client)
 commands=(sge_qmaster sge_execd qsub)
-# shellcheck source=conf/single-node.bash
+# shellcheck source=tools/single-node.bash
 source "$(dirname "${BASH_SOURCE[0]}")/../single-node.bash"
 unset SGE_ROOT SGE_CELL SGE_ARCH SGE_QMASTER_PORT SGE_EXECD_PORT
 

@@ -3,7 +3,7 @@
 Line i of NAME.de, NAME.en and NAME.domain belong together; more.en is further English text for the language model. The
 same script writes the same bytes.
 
-    python data/make_demo.py [FOLDER]
+    python tools/make_demo.py [FOLDER]
 """
 
 import sys
@@ -15,7 +15,7 @@ from demo_grammar.sentences import Generator
 SEED = 1
 SIZES = {"train": 5000, "dev": 300, "devtest": 300, "test": 500, "more": 1500}
 MONOLINGUAL = ("more",)
-FOLDER = Path(__file__).resolve().parent / "demo"
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "demo"
 
 
 def corpus(seed: int = SEED) -> dict[str, list[dict[str, str]]]:

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # A real Slurm on this machine alone: munged, slurmctld and slurmd without systemd, everything on localhost.
 #
-#   conf/slurm/single-node.sh install          Debian's packages (as root)
-#   conf/slurm/single-node.sh start [FOLDER]   prints `export SLURM_CONF=…`: with it, sbatch and itersel find this Slurm
-#   conf/slurm/single-node.sh status [FOLDER]
-#   conf/slurm/single-node.sh stop [FOLDER]
+#   tools/slurm/single-node.sh install          Debian's packages (as root)
+#   tools/slurm/single-node.sh start [FOLDER]   prints `export SLURM_CONF=…`: with it, sbatch and itersel find this Slurm
+#   tools/slurm/single-node.sh status [FOLDER]
+#   tools/slurm/single-node.sh stop [FOLDER]
 #
 # FOLDER holds configuration, key, state and logs (default: slurm in $ITERSEL_CACHE, by default ~/.cache/itersel). Each
 # FOLDER is a Slurm of its own, with free ports of its own; `start` where one is running only prints its settings. Cores
@@ -15,7 +15,7 @@ action=${1:-}
 folder=${2:-${ITERSEL_CACHE:-$HOME/.cache/itersel}/slurm}
 packages=(slurmctld slurmd slurm-client munge)
 commands=(slurmctld slurmd sbatch munged)
-# shellcheck source=conf/single-node.bash
+# shellcheck source=tools/single-node.bash
 source "$(dirname "${BASH_SOURCE[0]}")/../single-node.bash"
 
 megabytes() { # of this machine, or of the container's limit if that is less

@@ -5,7 +5,7 @@ if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then
   exit 0
 fi
 if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
-  echo "conf/browser/install.sh: install chromium and chromedriver, or run this as root on Debian" >&2
+  echo "tools/browser/install.sh: install chromium and chromedriver, or run this as root on Debian" >&2
   exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Starts a Spark standalone master and its workers on this machine's loopback, and prints the master's address:
 #
-#   conf/spark/start.sh                                  # spark://127.0.0.1:7077, two workers of one core and 1 GB
+#   tools/spark/start.sh                                  # spark://127.0.0.1:7077, two workers of one core and 1 GB
 #   itersel train conf/train.yaml --output run -r spark --set 'run.options=[spark.master=spark://127.0.0.1:7077]'
-#   conf/spark/stop.sh
+#   tools/spark/stop.sh
 #
 # Settings are at the top of common.sh. A cluster that runs already is left as it is; dead daemons are started again.
 set -euo pipefail

@@ -4,7 +4,7 @@ Both sides of a pair come from one choice of template and words. German brings i
 positions, so that there is something to align, to reorder and to learn. Each domain has its own words and is a task
 label. The same script writes the same files.
 
-    python data/make_sample.py
+    python tools/make_sample.py
 """
 
 import random
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 SEED = 1
 SIZES = {"train": 600, "dev": 60, "test": 60}
-FOLDER = Path(__file__).resolve().parent / "sample"
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "sample"
 
 
 class Noun(NamedTuple):
