@@ -287,6 +287,7 @@ def forest_envelopes(
 def kbest_arrays(
     decoder: ShardDecoder, sentence: int, k: int, unique: bool
 ) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+
 @final
 class MiraLists:
     def __init__(

@@ -21,6 +21,7 @@ BUILT_IN = {
     "mix_sgd": "itersel.algorithms.sgd:MixSgd",
     "iter_mix_sgd": "itersel.algorithms.sgd:IterMixSgd",
     "iter_sel_sgd": "itersel.algorithms.sgd:IterSelSgd",
+    "mert": "itersel.algorithms.mert:Mert",
 }
 DEFAULT = "iter_sel_sgd"
 

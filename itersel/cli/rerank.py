@@ -13,7 +13,7 @@ from pathlib import Path
 
 from itersel.algorithms.registry import registered
 from itersel.base import events
-from itersel.base.config import assign, build, override, read_yaml
+from itersel.base.config import assign, override, read_yaml
 from itersel.base.outputs import open_output
 from itersel.base.progress import Progress
 from itersel.engines.config import RUNNERS
@@ -24,7 +24,7 @@ from itersel.lists.rescoring import rescore
 from itersel.metrics.sentence import KERNEL_METRICS
 from itersel.model.features import Weights
 from itersel.run.rerank import train_reranker
-from itersel.run.rerank_config import RerankConfig
+from itersel.run.rerank_config import load_rerank_config
 
 SUMMARY = "train and apply rerankers of n-best lists"
 EXAMPLE = """\
@@ -129,7 +129,7 @@ def _train(args: argparse.Namespace) -> None:
     for flag, key in FLAGS.items():
         if getattr(args, flag) is not None:
             values = assign(values, key, getattr(args, flag))
-    config = build(RerankConfig, values, args.configuration)
+    config = load_rerank_config(values, args.configuration)
     weights = train_reranker(config, args.output)
     events.note(epoch_table(Path(args.output)))
     print(weights)

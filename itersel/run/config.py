@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from itersel.algorithms.registry import DEFAULT, algorithm_class
 from itersel.base.config import build
@@ -19,6 +19,8 @@ from itersel.learn.epoch import EpochConfig
 from itersel.learn.mixing import Selection
 from itersel.lists.source import AnySource
 from itersel.run.layout import TrainLayout
+
+Config = TypeVar("Config")
 
 RESULT_FREE = ("epochs", "patience", "run")
 """Keys that a run may be resumed with another value of."""
@@ -73,13 +75,19 @@ class TrainConfig:
 
 def load_train_config(values: Mapping[str, Any], where: str | os.PathLike[str] | None = None) -> TrainConfig:
     """The configuration of these values. The key called like the algorithm holds the algorithm's own configuration."""
+    return load_with_own(TrainConfig, values, where)
+
+
+def load_with_own(kind: type[Config], values: Mapping[str, Any], where: str | os.PathLike[str] | None) -> Config:
+    """A configuration that names an algorithm, with that algorithm's own."""
     name = values.get("algorithm", DEFAULT)
-    kind = algorithm_class(name) if isinstance(name, str) else None
-    if kind is None or kind.config_class is None:
-        return build(TrainConfig, values, where)
-    common = {key: value for key, value in values.items() if key != kind.name}
-    own: Any = build(kind.config_class, values.get(kind.name) or {}, where)
-    return replace(build(TrainConfig, common, where), own=own)
+    algorithm = algorithm_class(name) if isinstance(name, str) else None
+    if algorithm is None or algorithm.config_class is None:
+        return build(kind, values, where)
+    common = {key: value for key, value in values.items() if key != algorithm.name}
+    own: Any = build(algorithm.config_class, values.get(algorithm.name) or {}, where)
+    made: Any = build(kind, common, where)
+    return replace(made, own=own)
 
 
 def check_search(options: DecoderOptions, key: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from itersel.algorithms.registry import algorithm_class
 from itersel.base.errors import ConfigError
@@ -12,7 +15,7 @@ from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import Selection
 from itersel.lists.compiler import ORDERS, Objective
 from itersel.lists.reader import Fields
-from itersel.run.config import TrainConfig
+from itersel.run.config import TrainConfig, load_with_own
 from itersel.run.layout import TrainLayout
 
 SIZE = 1000
@@ -48,6 +51,8 @@ class RerankConfig:
     """Of iter_sel_sgd."""
     run: RunConfig = field(default_factory=RunConfig)
     """Where the work is done. Has no influence on the result."""
+    own: Any = None
+    """The algorithm's own configuration: what stands under the key that is called like the algorithm."""
 
     def __post_init__(self) -> None:
         if self.references_by not in ORDERS:
@@ -97,4 +102,10 @@ class RerankConfig:
             epoch=epoch,
             selection=self.selection,
             run=self.run,
+            own=self.own,
         )
+
+
+def load_rerank_config(values: Mapping[str, Any], where: str | os.PathLike[str] | None = None) -> RerankConfig:
+    """The configuration of these values. The key called like the algorithm holds the algorithm's own configuration."""
+    return load_with_own(RerankConfig, values, where)

@@ -35,6 +35,11 @@ class Dimension:
     def of_feature(cls, name: str, *, held: bool = False, low: float = -np.inf, high: float = np.inf) -> Dimension:
         return cls(name, {name: 1.0}, held, low, high)
 
+    @property
+    def is_feature(self) -> bool:
+        """Whether the dimension is one feature's weight."""
+        return tuple(self.members) == (self.name,)
+
 
 @dataclass(frozen=True)
 class SearchSpace:
@@ -57,6 +62,12 @@ class SearchSpace:
     def free(self) -> list[int]:
         """The dimensions that a search moves."""
         return [k for k, dimension in enumerate(self.dimensions) if not dimension.held]
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether points that differ by a factor are different: a dimension is held, or has a limit other than 0."""
+        limits = [end for one in self.dimensions for end in (one.low, one.high)]
+        return len(self.free) < len(self) or any(np.isfinite(end) and end != 0 for end in limits)
 
     def weights(self, point: Floats) -> dict[str, float]:
         """A point as weights of features."""

@@ -40,7 +40,7 @@ class Step:
     step: float
     score: float
     before: float
-    """The score at step 0."""
+    """The score at step 0; where statistics change there, the lower one: which side counts is a matter of rounding."""
     sums: Floats
     """Of the statistics at the step."""
 
@@ -74,7 +74,7 @@ class Surface:
     def best_step(self, objective: Objective, steps: StepRange | None = None) -> Step:
         """The middle of the best interval.
 
-        Of equal scores: no step at all if the interval of 0 is among them; otherwise the step nearest to 0, and of two
+        Of equal scores: no step at all if the score at 0 is among them; otherwise the step nearest to 0, and of two
         equally near ones the negative one.
         """
         steps = steps or StepRange()

@@ -110,11 +110,11 @@ Step best_step(const Surface& surface, const Objective& objective, const StepRan
     const double to = at == surface.points.size() ? infinity : surface.points[at];
     if (at > 0)
       for (std::uint32_t k = 0; k < width; ++k) sums[k] += surface.changes[(at - 1) * width + k];
-    const bool has_zero = from <= 0 && 0 < to;
+    const bool has_zero = from <= 0 && 0 <= to;
     const double begin = std::max(from, range.low), end = std::min(to, range.high);
     if (!has_zero && !(end - begin >= range.least_width)) continue;
     const double score = objective.score(sums.data());
-    if (has_zero) {
+    if (has_zero && (zero_sums.empty() || score < best.before)) {
       best.before = score;
       zero_sums = sums;
     }

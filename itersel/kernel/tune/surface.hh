@@ -64,7 +64,7 @@ struct StepRange {
 struct Step {
   double step;
   double score;   // of the interval that the step lies in
-  double before;  // the score at x = 0
+  double before;  // the score at x = 0; where that is a point, the lower one of its two sides
   std::vector<double> sums;
 };
 

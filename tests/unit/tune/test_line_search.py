@@ -92,6 +92,8 @@ def test_ties_and_ends():
     assert both.step == -5.1, "of two equally near steps, the negative one"
     nearest = lines((5, 0, 1), (3, -1, 4), (0, 1, 4)).best_step(BLEU)
     assert nearest.step == -2.1
+    zero = lines((0, 0, 1), (0, 1, 4)).best_step(BLEU)
+    assert (zero.before, zero.score, zero.step) == (0.25, 1.0, 0.1), "a point at 0 belongs to its worse side"
     middle = lines((5, 0, 1), (0, 1, 4), (-10, 2, 2)).best_step(BLEU)
     assert middle.step == 7.5
 
