@@ -8,6 +8,7 @@ ITERSEL_SANITIZE=1 builds with AddressSanitizer and UBSan.
 """
 
 import hashlib
+import importlib.metadata
 import os
 import shutil
 import subprocess
@@ -170,12 +171,16 @@ class BuildKernel(build_ext):
             sys.exit(f"Building the kernel failed: {error}\n{COMPILER_HELP}")
 
     def copy_licences(self, kenlm: Path) -> None:
-        """KenLM's terms travel with the module that contains it (NOTICE)."""
-        for name in KENLM_LICENCES:
-            if (kenlm / name).is_file():
-                target = Path(self.build_lib) / INSTALLED / "licenses" / "kenlm" / name
+        """The terms of KenLM and pybind11 travel with the module that contains them (NOTICE)."""
+        folder = Path(self.build_lib) / INSTALLED / "licenses"
+        texts = {folder / "kenlm" / name: kenlm / name for name in KENLM_LICENCES}
+        for path in importlib.metadata.files("pybind11") or ():
+            if path.name == "LICENSE":
+                texts[folder / "pybind11" / path.name] = Path(str(path.locate()))
+        for target, source in texts.items():
+            if source.is_file():
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(kenlm / name, target)
+                shutil.copyfile(source, target)
 
     def build_kenlm(self, kenlm: Path, build: Path, flags: list[str]) -> Path:
         folders = [kenlm / "lm", kenlm / "util", kenlm / "util" / "double-conversion"]

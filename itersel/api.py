@@ -17,10 +17,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from itersel.base.config import build as from_values
-from itersel.base.config import override, read_yaml
+from itersel.base.config import Settings
 from itersel.base.errors import ConfigError
 from itersel.base.files import read_lines
+from itersel.base.json_files import read_json
 from itersel.decode.decoder import Decoder, DecoderOptions, Hypothesis
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.grammar.grammar import Grammar
@@ -32,9 +32,8 @@ from itersel.pipeline import build as pipeline
 from itersel.pipeline.build_config import TRAIN, BuildConfig, load_config
 from itersel.pipeline.stages import StageResult
 from itersel.report import write_report
-from itersel.run.config import TrainConfig, expand
+from itersel.run.config import TrainConfig, expand, load_with_algorithm
 from itersel.run.devtest import translate_shards
-from itersel.run.directory import read_json
 from itersel.run.driver import train as run_training
 from itersel.run.rerank import train_reranker as run_reranker_training
 from itersel.run.rerank_config import RerankConfig
@@ -336,8 +335,8 @@ def _configuration(kind: type[Config], given: File | Config | None, settings: di
             )
         return given
     assert given is None or isinstance(given, str | os.PathLike)
-    values = {} if given is None else read_yaml(given)
-    return from_values(kind, override(values, _assignments(settings)), given)
+    values = Settings() if given is None else Settings.read(given)
+    return load_with_algorithm(kind, values.override(_assignments(settings)))
 
 
 def _assignments(settings: Mapping[str, Any], prefix: str = "") -> list[str]:

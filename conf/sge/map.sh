@@ -1,5 +1,5 @@
 #!/bin/sh
-# One task of the array is one shard's epoch (or some devtest sentences). `itersel train -r sge` submits this:
+# One task of the array maps one work item, such as a shard. `itersel train -r sge` submits this:
 #   qsub -t 1-N … map.sh PYTHON FILE
 # Settings of a site go here, or into run.options (which win):
 ##$ -q all.q

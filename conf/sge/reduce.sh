@@ -1,5 +1,5 @@
 #!/bin/sh
-# One task of the array mixes one range of features, after all of the map. `itersel train -r sge` submits this:
+# One task of the array reduces one range of keys, after all map tasks. `itersel train -r sge` submits this:
 #   qsub -t 1-R -hold_jid MAP … reduce.sh PYTHON FILE
 # Settings of a site go here, or into run.options (which win):
 ##$ -q all.q

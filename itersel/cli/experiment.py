@@ -15,6 +15,7 @@ from pathlib import Path
 from itersel.base import events
 from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
+from itersel.base.json_files import write_json
 from itersel.base.paper_table import PaperTable
 from itersel.base.version import commit
 from itersel.engines import RUNNERS
@@ -24,7 +25,6 @@ from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
 from itersel.pipeline.experiment.results import document
 from itersel.pipeline.experiment.table import paper_table
 from itersel.report import write_report
-from itersel.run.directory import write_json
 
 SUMMARY = "train and test a grid of algorithms, sets and features; print the table"
 EXAMPLE = """\

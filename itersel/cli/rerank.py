@@ -13,7 +13,7 @@ from pathlib import Path
 
 from itersel.algorithms.registry import registered
 from itersel.base import events
-from itersel.base.config import assign, override, read_yaml
+from itersel.base.config import Settings
 from itersel.base.outputs import open_output
 from itersel.base.progress import Progress
 from itersel.engines.config import RUNNERS
@@ -23,8 +23,9 @@ from itersel.lists.reader import FORMS, Fields, read_lists
 from itersel.lists.rescoring import rescore
 from itersel.metrics.sentence import KERNEL_METRICS
 from itersel.model.features import Weights
+from itersel.run.config import load_with_algorithm
 from itersel.run.rerank import train_reranker
-from itersel.run.rerank_config import load_rerank_config
+from itersel.run.rerank_config import RerankConfig
 
 SUMMARY = "train and apply rerankers of n-best lists"
 EXAMPLE = """\
@@ -124,12 +125,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _train(args: argparse.Namespace) -> None:
-    values = {} if args.configuration is None else read_yaml(args.configuration)
-    values = override(values, args.set)
-    for flag, key in FLAGS.items():
-        if getattr(args, flag) is not None:
-            values = assign(values, key, getattr(args, flag))
-    config = load_rerank_config(values, args.configuration)
+    settings = Settings() if args.configuration is None else Settings.read(args.configuration)
+    settings = settings.override(args.set).put_flags(vars(args), FLAGS)
+    config = load_with_algorithm(RerankConfig, settings)
     weights = train_reranker(config, args.output)
     events.note(epoch_table(Path(args.output)))
     print(weights)

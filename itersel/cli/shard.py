@@ -20,7 +20,7 @@ from itersel.cli.extract import add_rule_arguments, rule_options
 from itersel.engines import RUNNERS, RunConfig
 from itersel.grammar.grammar import PASS_THROUGH
 from itersel.pipeline.compile_job import CompileJob, compile_shards, side_files
-from itersel.shards.assignment import DEFAULT_SIZE, KINDS, Layout
+from itersel.shards.assignment import DEFAULT_SIZE, KINDS, Layout, current_kind
 from itersel.shards.compiler import Corpus, FileGrammars, GrammarSource, IndexGrammars, ShardCompiler, ShardOptions
 from itersel.shards.folder import PlannedShard, ShardRecord, describe_inputs, plan_shards, write_shards
 from itersel.text.sentences import GrammarPlaces
@@ -30,7 +30,7 @@ EXAMPLE = """\
   itersel shard --sentences train.de --references train.en --index model/index --leave-one-out \\
       --size 1000 --output shards/train --jobs 4
   itersel shard --sentences dev.sgm --references dev.en.0 dev.en.1 --layout sequential --output shards/dev
-  itersel shard --sentences train.de --references train.en --tasks train.topic --layout tasks \\
+  itersel shard --sentences train.de --references train.en --domains train.topic --layout domains \\
       --index model/index --folds 10 --output shards/topics --runner local"""
 
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs = parser.add_argument_group("input (plain or gzip)")
     inputs.add_argument("--sentences", required=True, metavar="FILE", help="tokenised sentences, or <seg> lines")
     inputs.add_argument("--references", nargs="+", default=[], metavar="FILE", help="translations, line by line")
-    inputs.add_argument("--tasks", metavar="FILE", help="a task label for each sentence")
+    inputs.add_argument("--domains", "--tasks", metavar="FILE", help="a label for each sentence: its domain")
     grammars = inputs.add_mutually_exclusive_group()
     grammars.add_argument("--index", metavar="FILE", help="extract the rules from this index")
     grammars.add_argument("--grammars", metavar="DIR", help="holds grammar.N or grammar.N.gz for line N, from 0")
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument("--output", metavar="DIR", help="folder of the shards")
     outputs.add_argument("--plan", metavar="FILE", help="write only the plan, one shard per line, and no shard")
     shape = parser.add_argument_group("shards")
-    shape.add_argument("--layout", choices=KINDS, default=layout.kind, help="(default: %(default)s)")
+    shape.add_argument("--layout", type=current_kind, choices=KINDS, default=layout.kind, help="(default: %(default)s)")
     number = shape.add_mutually_exclusive_group()
     number.add_argument("--size", type=int, metavar="N", help=f"most sentences in one (default: {DEFAULT_SIZE})")
     number.add_argument("--shards", type=int, metavar="N", help="number of shards")
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if (args.output is None) == (args.plan is None):
         raise ConfigError("the output is not clear", hint="Give --output, or --plan alone.")
-    if "-" in (args.sentences, *args.references, args.tasks):
+    if "-" in (args.sentences, *args.references, args.domains):
         raise ConfigError("standard input cannot be read twice", hint="Write it to a file first.")
     layout = Layout(args.layout, args.size, args.shards, args.seed)
     options = ShardOptions(args.features, args.pass_through, args.goal, args.nonterminal)
@@ -96,18 +96,18 @@ def run(args: argparse.Namespace) -> None:
             raise ConfigError("a map-reduce job extracts rules from an index", hint="Give --index.")
         folder, root = (None if path is None else Path(path) for path in (args.grammars, args.grammar_root))
         places, grammars = GrammarPlaces(folder=folder, root=root), FileGrammars()
-    corpus = Corpus.read(args.sentences, args.references, args.tasks, places=places)
+    corpus = Corpus.read(args.sentences, args.references, args.domains, places=places)
     compiler = ShardCompiler(corpus, grammars, options)
     if args.plan is not None:
         with atomic_write(args.plan) as stream:
             stream.writelines(planned.to_line().encode() + b"\n" for planned in plan_shards(compiler, layout))
         return
-    tasks = [] if args.tasks is None else [args.tasks]
-    inputs = describe_inputs({"sentences": [args.sentences], "references": args.references, "tasks": tasks})
+    labels = [] if args.domains is None else [args.domains]
+    inputs = describe_inputs({"sentences": [args.sentences], "references": args.references, "tasks": labels})
 
     def launch(missing: Sequence[PlannedShard]) -> Iterable[ShardRecord]:
         job = CompileJob(rules=rules, options=options, folder=os.path.abspath(args.output))
-        side = side_files(args.index, args.sentences, args.references, args.tasks)
+        side = side_files(args.index, args.sentences, args.references, args.domains)
         return compile_shards(missing, job, side, RunConfig(args.runner, jobs=args.jobs, store=args.store))
 
     runner = None if args.runner == "none" else launch

@@ -1,6 +1,7 @@
 """Train weights on shards: sgd, mix_sgd, iter_mix_sgd or iter_sel_sgd.
 
 Reads a commented YAML configuration (conf/train.yaml shows all keys with their defaults); options here override it.
+Paths in the file are relative to the file, those given here to the current folder.
 Everything goes into the --output directory. The same command again continues where an interrupted run stopped, and the
 result is the same to the last bit, with any number of jobs.
 """
@@ -12,13 +13,14 @@ from pathlib import Path
 
 from itersel.algorithms.registry import registered
 from itersel.base import events
-from itersel.base.config import assign, override, read_yaml
+from itersel.base.config import Settings
 from itersel.engines import RUNNERS
 from itersel.inspect.run import epoch_table
 from itersel.run.config import load_train_config
 from itersel.run.driver import train
 from itersel.run.estimate import dry_run
 from itersel.run.layout import KINDS
+from itersel.shards.assignment import current_kind
 
 SUMMARY = "train weights on shards"
 EXAMPLE = """\
@@ -65,7 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     learning.add_argument("--algorithm", metavar="NAME", help=f"{', '.join(registered())}, or module:name")
     learning.add_argument("--epochs", type=int, metavar="T")
     learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
-    learning.add_argument("--layout", choices=KINDS, help="shards: the files, or dealt out at random, anew, by label")
+    learning.add_argument(
+        "--layout", type=current_kind, choices=KINDS, help="shards: the files, or sentences dealt out in another way"
+    )
     learning.add_argument("--top", type=int, metavar="K", help="features that survive an epoch")
     learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")
     learning.add_argument("--metric", metavar="NAME")
@@ -81,12 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    values = {} if args.configuration is None else read_yaml(args.configuration)
-    values = override(values, args.set)
-    for flag, key in FLAGS.items():
-        if getattr(args, flag) is not None:
-            values = assign(values, key, getattr(args, flag))
-    config = load_train_config(values, args.configuration)
+    settings = Settings() if args.configuration is None else Settings.read(args.configuration)
+    config = load_train_config(settings.override(args.set).put_flags(vars(args), FLAGS))
     if args.dry_run:
         print(dry_run(config, args.output))
         return

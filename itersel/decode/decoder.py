@@ -8,10 +8,12 @@ Huang & Chiang 2005). A sentence and its grammar come in, translations go out; t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from itersel import _kernel
+from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import ConfigError
-from itersel.grammar.grammar import Grammar, check_pass_through
+from itersel.grammar.grammar import PASS_THROUGH, Grammar
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
 
@@ -22,16 +24,12 @@ MAX_WORDS = 32_000
 class DecoderOptions:
     """How to search. `pass_through` says which words may be copied: those without translation, or all (as in cdec)."""
 
-    span_limit: int = 15  # words a rule may span, glue exempt; 0 for no limit
-    pop_limit: int = 200  # combinations per span and label; 0 for no limit (an exact search)
-    pass_through: str = "unknown"
+    span_limit: Annotated[int, Range(0, 1_000_000_000)] = 15  # words a rule may span, glue exempt; 0 for no limit
+    pop_limit: Annotated[int, Range(0, 1_000_000_000)] = 200  # combinations per span and label; 0 for no limit
+    pass_through: Annotated[str, OneOf(*PASS_THROUGH)] = "unknown"
 
     def __post_init__(self) -> None:
-        for name in ("span_limit", "pop_limit"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1_000_000_000:
-                raise ConfigError(f"{name} is {value}", hint="Give a number from 0 (no limit) to 1,000,000,000.")
-        check_pass_through(self.pass_through)
+        validate(self)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,21 +31,21 @@ TAIL_LINES = 30
 
 
 @dataclass(frozen=True)
-class BatchTask:
-    """One task for a worker."""
+class ArrayTask:
+    """One task of an array job: a work item to map, or a range to reduce."""
 
-    values: dict[str, Any]
-    """What batch_task needs to know of it."""
+    values: Mapping[str, Any]
+    """What batch_worker needs to know of it."""
     output: Path
     """The file that is there, and complete, when the task is done."""
     name: str
-    """For people: the shard."""
+    """For people: the item or the range."""
 
 
-class Stage:
+class ArrayStage:
     """Tasks of one kind that may run at the same time."""
 
-    def __init__(self, kind: str, tasks: Sequence[BatchTask], settings: dict[str, Any]):
+    def __init__(self, kind: str, tasks: Sequence[ArrayTask], settings: Mapping[str, Any]):
         self.kind, self.tasks, self.settings = kind, tasks, settings
         self.missing = set(range(len(tasks)))
         self.placed: dict[int, Place] = {}
@@ -62,7 +62,7 @@ class Stage:
     def jobs(self) -> list[int]:
         return sorted({job for job, _ in self.placed.values()})
 
-    def collect(self) -> list[BatchTask]:
+    def collect(self) -> list[ArrayTask]:
         """The tasks that were done since the last call."""
         # Listing a folder, unlike asking for a name that was absent, makes a network file system look again.
         folders = {self.tasks[number].output.parent for number in self.missing}
@@ -91,7 +91,7 @@ class Batch:
         self.files = 0
         self.told: set[str] = set()
 
-    def run(self, stages: Sequence[Stage], done: Callable[[BatchTask], None]) -> None:
+    def run(self, stages: Sequence[ArrayStage], done: Callable[[ArrayTask], None]) -> None:
         """Return when all tasks of all stages are done. `done` is called for each, also if its output was there before.
 
         All stages are submitted at once, each to start when the one before has succeeded. After a failure the later
@@ -121,7 +121,7 @@ class Batch:
                 )
             time.sleep(min(max(SHORTEST_PAUSE, PAUSE_SHARE * (now - begin)), LONGEST_PAUSE))
 
-    def _look(self, stages: Sequence[Stage], states: dict[Place, TaskState]) -> None:
+    def _look(self, stages: Sequence[ArrayStage], states: dict[Place, TaskState]) -> None:
         """Deal with tasks that failed, and submit again what the queue does not have."""
         for position, stage in enumerate(stages):
             if any(earlier.missing for earlier in stages[:position]):
@@ -136,7 +136,7 @@ class Batch:
                     self.told.add(concern)
                     self.warn(f"tasks wait in the queue: {concern}")
 
-    def _failures(self, stage: Stage, states: dict[Place, TaskState]) -> bool:
+    def _failures(self, stage: ArrayStage, states: dict[Place, TaskState]) -> bool:
         """Whether tasks failed. They are not placed any more then, so that they are submitted again."""
         failed = False
         for number, place in sorted(stage.placed.items()):
@@ -161,20 +161,20 @@ class Batch:
                 stage.ended.pop(number, None)
         return failed
 
-    def _fail(self, stage: Stage, number: int, state: TaskState | None) -> None:
+    def _fail(self, stage: ArrayStage, number: int, state: TaskState | None) -> None:
         """Make the task ready for one more attempt, or raise its error."""
         place = stage.placed.pop(number)
         stage.ended.pop(number, None)
         stage.attempts[number] += 1
         task, job, tried = stage.tasks[number], stage.submitted[place[0]], stage.attempts[number]
-        record = error_file(self._file(job.log), place[1])
-        if record.exists():
-            error = read_error(record)
-            if error.exit_code == InputError.exit_code:
-                raise error
+        error = read_error(error_file(self._file(job.log), place[1]))
+        if error is not None and error.exit_code == InputError.exit_code:
+            raise error
         how = self.queue.explain(place)
         failure = f"the {stage.kind} task failed. {_tail(self.queue.log(job, place[1]))}"
         if tried >= ATTEMPTS or (state is not None and state.cancelled):
+            if error is not None:
+                raise error
             times = "" if tried == 1 else f" It was tried {tried} times."
             raise ResourceError(failure, where=task.name, hint=f"{how}.{times}")
         self.warn(f"{task.name}: {failure}\n  {how}; attempt {tried + 1} of {ATTEMPTS}")
@@ -183,7 +183,7 @@ class Batch:
         """The file of a job's tasks."""
         return self.queue.folder / f"{name}.json"
 
-    def _submit(self, stage: Stage, numbers: Sequence[int], after: Sequence[int] = ()) -> None:
+    def _submit(self, stage: ArrayStage, numbers: Sequence[int], after: Sequence[int] = ()) -> None:
         """Hand tasks to the queue, in as many array jobs as it takes."""
         if numbers:
             stage.held = bool(after)

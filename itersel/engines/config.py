@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from itersel.base.errors import ConfigError
+from itersel.base.config import OneOf, PathStr, Range, validate
 
 RUNNERS = {
     "inline": "local:LocalEngine",
@@ -24,23 +25,19 @@ RUNNERS = {
 class RunConfig:
     """Where the work is done. Has no influence on the result."""
 
-    runner: str = "local"
+    runner: Annotated[str, OneOf(*RUNNERS)] = "local"
     """inline: in this process; local: in processes of this machine; others: docs/engines.md."""
-    jobs: int = 1
+    jobs: Annotated[int, Range(1, 100_000)] = 1
     """local: number of processes."""
-    reducers: int = 1
+    reducers: Annotated[int, Range(1, 100_000)] = 1
     """Ranges of feature ids that are mixed one by one."""
-    store: str | None = None
+    store: PathStr | None = None
     """A folder or address that all workers reach, for what they need of the driver's files."""
     options: tuple[str, ...] = ()
     """Further options for the engine: of sbatch, or of mrjob's runner."""
 
     def __post_init__(self) -> None:
-        if self.runner not in RUNNERS:
-            raise ConfigError(f"run.runner is {self.runner!r}", hint=f"Choose one of {', '.join(RUNNERS)}.")
-        for key in ("jobs", "reducers"):
-            if not 1 <= getattr(self, key) <= 100_000:
-                raise ConfigError(f"run.{key} is {getattr(self, key)}", hint="Give a number of at least 1.")
+        validate(self)
 
     @property
     def processes(self) -> int:

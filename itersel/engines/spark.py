@@ -1,13 +1,13 @@
-"""Spark: an epoch is one Spark job, in a Spark context that lives as long as the run.
+"""Spark: every job is one Spark job, in a Spark context that lives as long as the engine.
 
-mrjob's Spark harness is not used: it starts a context for every job, of which a run has two an epoch, and leaves
-folders behind (docs/engines-spark.md has the figures). Map and reduce are the same functions of
-itersel.mapreduce.records; only the transport is Spark's own:
+mrjob's Spark harness is not used: it starts a context for every job, of which a run has two or more a round, and leaves
+folders behind (docs/engines-spark.md has the figures). Map and reduce are the functions of
+itersel.mapreduce.execution, as everywhere; only the transport is Spark's own:
 
-    task lines → map (a partition a shard) → shuffle by range of feature ids → reduce → driver
+    work items → map (a partition per item) → shuffle by range → reduce (a partition per range) → driver
 
-Spark does lost tasks again on other workers; an interrupted run does its epoch again. What Spark logs goes to
-.spark.log in the run's directory.
+Spark does lost tasks again on other workers; an interrupted run does its job again. What Spark logs goes to
+.spark.log in the engine's folder.
 """
 
 from __future__ import annotations
@@ -16,65 +16,55 @@ import contextlib
 import os
 import re
 import shutil
-import socket
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from itersel.base import events
 from itersel.base.errors import ConfigError, ResourceError, UserError
-from itersel.base.files import atomic_write, file_checksum, read_bytes
-from itersel.engines.base import EpochWork, Tell, TranslateWork
+from itersel.base.files import atomic_write, file_checksum
+from itersel.engines.base import Engine
+from itersel.engines.config import RunConfig
 from itersel.engines.environment import environment
-from itersel.engines.mrjob import MapReduceEngine
-from itersel.engines.spark_tasks import Failure, Largest, MapLines, Partitioner, ReduceRange, SideFiles, TranslateLines
-from itersel.engines.wheelhouse import SITE, check_wheelhouse
+from itersel.engines.spark_settings import check_master, spark_properties, workers_python
+from itersel.engines.spark_tasks import DONE, Largest, MapItems, Partitioner, ReducePartition, ShippedJob
+from itersel.mapreduce.execution import assemble
+from itersel.mapreduce.failure import Failure
 from itersel.mapreduce.fetch import is_address
-from itersel.mapreduce.records import Record
-from itersel.mapreduce.work_item import COUNTS
-from itersel.run.config import TrainConfig, fold_model_paths
-from itersel.run.directory import RunDirectory
+from itersel.mapreduce.fingerprint import content_checksum
+from itersel.mapreduce.job import Job, Record, Tell, describe_job
+from itersel.mapreduce.side import SideFile
+from itersel.mapreduce.work_item import ItemFile, WorkItem, largest_first
 
-DEFAULTS = {
-    "spark.app.name": "itersel",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "WARN",
-    "spark.task.maxFailures": "3",
-}
-SITE_NAME = "itersel-site"
 LOG = ".spark.log"
-SECRETS = re.compile(r"secret|password|token|credential|access\.?key", re.IGNORECASE)
 POLL = 0.5
 """Seconds between looks at a job."""
 PATIENCE = 60.0
 """Seconds without any executor until the user is told."""
 
 
-class SparkEngine(MapReduceEngine):
-    """The engine spark. `run.options` are Spark properties, and `wheelhouse=DIR` to ship this code to the workers."""
+class SparkEngine(Engine):
+    """The engine spark. `config.options` are Spark properties, and `wheelhouse=DIR` ships this code to the workers."""
 
-    def __init__(self, config: TrainConfig, directory: RunDirectory):
-        super().__init__(config, directory)
+    def __init__(self, config: RunConfig, folder: Path):
+        super().__init__(config, folder)
         import_pyspark()
         self.properties = spark_properties(config)
-        self.log = directory.path / LOG
-        check_names([*filter(None, [config.language_model]), *fold_model_paths(config)])
+        self.log = folder / LOG
+        self.staged: dict[str, str] = {}
+        self.files: SparkFileNames | None = None
+        self.broadcasts: dict[str, Any] = {}
+        """Name of a passing side file's copy on the executors → what the executors fetch it from."""
         check_master(self.properties["spark.master"])
-
-    def stage(self, path: str) -> str:
-        """A file in the folder that all workers see: where it is, or a copy by content in `run.store`."""
-        if self.config.run.store is None:
-            return super().stage(path)
-        return copy_to_store(path, self.config.run.store)
 
     @cached_property
     def context(self) -> Any:
-        """The run's Spark context."""
+        """The engine's Spark context."""
         pyspark = import_pyspark()
         conf = pyspark.SparkConf()
         for key, value in self.properties.items():
@@ -87,63 +77,54 @@ class SparkEngine(MapReduceEngine):
             end_gateway()
             raise
 
-    @cached_property
-    def files(self) -> SideFiles:
-        """The files that all tasks of the run need, put into the context."""
-        model, folds = self.config.language_model, self._fold_models()
-        for path in filter(None, (os.fspath(self.directory.path / "run.json"), model)):
-            self.context.addFile(self._stage(path))
-        for path in folds:
-            self.context.addFile(path)
-        main = None if model is None else os.path.basename(model)
-        return SideFiles("run.json", main, tuple(map(os.path.basename, folds)))
+    def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], tell: Tell) -> Iterator[Record]:
+        values = [item.addressed(self._address).to_json(with_state=True) for item in largest_first(items)]
+        total = sum(item.size for item in items)
+        progress: dict[str, Any] = {}
 
-    def epoch_records(self, work: EpochWork, lines: Iterable[str], tell: Tell) -> Iterable[Record]:
-        tasks, reducers = list(lines), self.config.run.reducers
-        counts: dict[str, Any] = {}
-        rules = {"nonzero": Largest()}
-
-        def job() -> list[Record]:
-            # As in base.summary: sums, and the largest number of weights.
-            counts.update({key: self.context.accumulator(0.0, rules.get(key)) for key in COUNTS})
-            with self._broadcast(work.start) as weights:
-                mapper = MapLines(self.files, weights, work.epoch, reducers, counts)
-                reducer = ReduceRange(len(tasks), reducers, work.selection)
-                mapped = self.context.parallelize(tasks, len(tasks)).mapPartitions(mapper)
-                ranges = mapped.partitionBy(reducers + 1, Partitioner(reducers))
-                found: list[Record] = ranges.mapPartitionsWithIndex(reducer).collect()
-                return found
+        def work() -> list[Record]:
+            shipped = self._ship(job, side)
+            accumulators = {DONE: self.context.accumulator(0.0)}
+            for key, how in job.counts.items():
+                accumulators[key] = self.context.accumulator(0.0, Largest() if how == "max" else None)
+            progress.update(accumulators)
+            partitions = self.context.parallelize(values, max(len(values), 1))
+            records = partitions.mapPartitions(MapItems(shipped, accumulators))
+            if job.partitions == 0:
+                return [Record(*record) for record in records.values().collect()]
+            ranges = records.partitionBy(job.partitions + 1, Partitioner(job.partitions))
+            reducer = ReducePartition(shipped, job.partitions, len(items))
+            return [Record(*record) for record in ranges.mapPartitionsWithIndex(reducer).collect()]
 
         def look() -> None:
-            if len(counts) == len(COUNTS):
-                tell({key: float(one.value) for key, one in counts.items()})
+            counts = {key: float(one.value) for key, one in list(progress.items())}
+            done = counts.pop(DONE, 0.0)
+            tell(min(done, total), counts)  # an item that was done again was counted again
 
-        return self._run(job, look)
+        look()
+        found = self._run(work, look)
+        look()
+        yield from assemble(job, found, len(items))
 
-    def translation_records(self, work: TranslateWork, lines: Iterable[str]) -> Iterable[Record]:
-        blocks = list(lines)
+    def _address(self, file: ItemFile) -> str:
+        """Where all workers can read an item's file: where it is, or a copy by content in the store."""
+        if file.path not in self.staged:
+            store = self.config.store
+            self.staged[file.path] = os.path.abspath(file.path) if store is None else copy_to_store(file.path, store)
+        return self.staged[file.path]
 
-        def job() -> list[Record]:
-            with self._broadcast(work.file) as weights:
-                partitions = min(len(blocks), 2 * self.context.defaultParallelism)
-                parts = self.context.parallelize(blocks, partitions)
-                found: list[Record] = parts.mapPartitions(TranslateLines(self.files, weights)).collect()
-                return found
-
-        return self._run(job, lambda: None)
-
-    @contextlib.contextmanager
-    def _broadcast(self, vector: Path | None) -> Iterator[Any]:
-        """The vector's bytes, sent to each executor once and forgotten in the end."""
-        if vector is None:
-            yield None
-            return
-        sent = self.context.broadcast(read_bytes(vector))
-        try:
-            yield sent
-        finally:
-            with contextlib.suppress(Exception):  # the context may be gone: then so is the broadcast
-                sent.destroy()
+    def _ship(self, job: Job, side: Mapping[str, SideFile]) -> ShippedJob:
+        """Hand the job's side files to Spark, except for what it has already."""
+        if self.files is None:
+            self.files = SparkFileNames(self.context)
+        lasting = {name: self.files.add(one.path) for name, one in side.items() if one.lasting}
+        passing = {name: content_name(one.path) for name, one in side.items() if not one.lasting}
+        for copy in self.broadcasts.keys() - set(passing.values()):
+            self.broadcasts.pop(copy).destroy()
+        for name, copy in passing.items():
+            if copy not in self.broadcasts:
+                self.broadcasts[copy] = self.context.broadcast(Path(side[name].path).read_bytes())
+        return ShippedJob(describe_job(job), lasting, passing, dict(self.broadcasts))
 
     def _run(self, job: Callable[[], list[Record]], look: Callable[[], None]) -> list[Record]:
         """What the job gives. It runs in a thread: this one tells of progress, and can be interrupted at any moment,
@@ -158,7 +139,7 @@ class SparkEngine(MapReduceEngine):
                     look()
                     if not told and time.monotonic() - started > PATIENCE and self._executors() == 0:
                         told = True
-                        print(self._no_executors(), file=sys.stderr, flush=True)
+                        events.warn(self._no_executors())
             except BaseException:
                 with contextlib.suppress(Exception):
                     self._cancel()
@@ -177,7 +158,7 @@ class SparkEngine(MapReduceEngine):
     def _no_executors(self) -> str:
         memory = self.properties.get("spark.executor.memory", "1g")
         return (
-            f"warning: {self.properties['spark.master']} has given this run no executor for {PATIENCE:.0f} s; still"
+            f"{self.properties['spark.master']} has given this run no executor for {PATIENCE:.0f} s; still"
             f" waiting. Are there workers with a core and {memory} to spare (spark.executor.memory)? See {self.log}."
         )
 
@@ -195,43 +176,57 @@ class SparkEngine(MapReduceEngine):
         """Ends the context, and with it all that runs on the cluster, and Spark's process here."""
         if "context" in self.__dict__:
             context = self.__dict__.pop("context")
-            self.__dict__.pop("files", None)
+            self.broadcasts.clear()
+            if self.files is not None:
+                self.files.close()
+                self.files = None
             with contextlib.suppress(Exception):
                 context.stop()
             end_gateway()
-        super().close()
 
 
-def spark_properties(config: TrainConfig) -> dict[str, str]:
-    """Spark's properties for the run: ours, below those of `run.options`."""
-    given, wheelhouse = {}, None
-    for option in config.run.options:
-        key, equals, value = option.partition("=")
-        if key == "wheelhouse" and value:
-            wheelhouse = Path(value)
-        elif not equals or not key.startswith("spark."):
-            raise ConfigError(
-                f"run.options has {option!r}, which is no property of Spark",
-                hint="Write such as spark.master=spark://host:7077, spark.executor.memory=2g or wheelhouse=DIR.",
-            )
-        elif SECRETS.search(key):
-            raise ConfigError(
-                f"run.options has {key}, and options are written into the run's directory",
-                hint="Put secrets into spark-defaults.conf in the folder that SPARK_CONF_DIR names.",
-            )
-        else:
-            given[key] = value
-    master = os.environ.get("SPARK_MASTER") or f"local[{config.run.jobs}]"
-    properties = DEFAULTS | {"spark.master": master} | given
-    if urlsplit(properties["spark.master"]).hostname in ("127.0.0.1", "localhost"):
-        properties.setdefault("spark.driver.host", "127.0.0.1")
-        properties.setdefault("spark.driver.bindAddress", "127.0.0.1")
-    if wheelhouse is not None:
-        check_wheelhouse(wheelhouse)
-        archive = f"{(wheelhouse / SITE).absolute()}#{SITE_NAME}"
-        properties["spark.archives"] = ",".join(filter(None, [properties.get("spark.archives"), archive]))
-        properties.setdefault("spark.executorEnv.PYTHONPATH", SITE_NAME)
-    return properties
+class SparkFileNames:
+    """Files that Spark keeps on all executors, in one folder there and under their names: each needs one of its own."""
+
+    def __init__(self, context: Any):
+        self.context = context
+        self.names: dict[str, str] = {}
+        """Path → name."""
+        self.links: tempfile.TemporaryDirectory[str] | None = None
+
+    def add(self, path: str) -> str:
+        """The name of the file on the executors."""
+        place = os.path.realpath(path)  # as Spark itself calls it
+        if place not in self.names:
+            name = os.path.basename(place)
+            if name in self.names.values():
+                name = content_name(place)
+                if name not in self.names.values():
+                    self.context.addFile(self._link(place, name))
+            else:
+                self.context.addFile(place)
+            self.names[place] = name
+        return self.names[place]
+
+    def close(self) -> None:
+        if self.links is not None:
+            self.links.cleanup()
+
+    def _link(self, place: str, name: str) -> str:
+        """The same file under another name; a copy where file systems end."""
+        if self.links is None:
+            self.links = tempfile.TemporaryDirectory(prefix="itersel-spark-")
+        link = os.path.join(self.links.name, name)
+        try:
+            os.link(place, link)
+        except OSError:
+            shutil.copyfile(place, link)
+        return link
+
+
+def content_name(path: str) -> str:
+    """A name for the file that no other content has; its ending says what kind of file it is."""
+    return f"{content_checksum(path)[:32]}-{re.sub(r'[^A-Za-z0-9._-]', '_', os.path.basename(path))}"
 
 
 def copy_to_store(path: str, store: str) -> str:
@@ -246,38 +241,6 @@ def copy_to_store(path: str, store: str) -> str:
         with open(path, "rb") as source, atomic_write(place, compress=False) as stream:
             shutil.copyfileobj(source, stream, 1 << 20)
     return os.fspath(place)
-
-
-def check_names(models: Sequence[str]) -> None:
-    """Says of files that Spark could not tell apart: its workers know them by name alone, in one folder."""
-    places: dict[str, str] = {"run.json": "the run's configuration"}
-    for path in models:
-        name = os.path.basename(path)
-        if name in places:
-            raise ConfigError(
-                f"{path} is called as {places[name]}, and Spark keeps all of a run's files in one folder",
-                hint="Give every language model a name of its own.",
-            )
-        places[name] = path
-
-
-def workers_python(properties: dict[str, str]) -> str:
-    """The interpreter that tasks run in: as Spark is told, or this one."""
-    return properties.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
-
-
-def check_master(address: str) -> None:
-    """Says at once that no master answers, which Spark itself would find out within a minute."""
-    place = urlsplit(address.split(",")[0])
-    if place.scheme != "spark" or not place.hostname:
-        return
-    try:
-        socket.create_connection((place.hostname, place.port or 7077), timeout=10).close()
-    except OSError as error:
-        raise ResourceError(
-            f"no Spark master answers at {address}: {error.strerror or error}",
-            hint="tools/spark/start.sh starts one on this machine; run.options names it as spark.master=spark://host:port.",
-        ) from None
 
 
 def import_pyspark() -> Any:
@@ -321,7 +284,7 @@ def explain(text: str, log: Path) -> UserError:
     """The error behind what Spark says of a failed job, the task's own words first."""
     failure = Failure.find(text)
     if failure is not None:
-        return failure.error()
+        return failure.error(with_host=True)
     hint = f"More is in {log}."
     missing = re.search(r"No module named '(itersel|msgpack|numpy|yaml)[^\n]*|Can't get attribute [^\n]*", text)
     if missing:

@@ -1,79 +1,36 @@
-"""What Spark's workers run: the map and reduce functions of itersel.mapreduce.records over a partition's records.
+"""What Spark's workers run: a job's mapper over a partition of work items, its reducer over a partition of records.
 
-Instances are pickled, so they hold what is small; the weights come as a broadcast, configuration and language models as
-files that Spark keeps once on each executor. A process that Spark uses again for the next task keeps its model.
+Instances are pickled, so they hold what is small: the job's description and where its side files are. Those of the
+whole run are files that Spark keeps once on each executor; those of one job come as broadcasts, which the first task
+on an executor writes into a file beside them. A process that Spark uses again for the next task keeps what is loaded.
 """
 
 from __future__ import annotations
 
-import functools
-import json
-import socket
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from itersel.algorithms.plan import plan_of_name
-from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
-from itersel.learn.mixing import Selection
-from itersel.lm.model import LanguageModels
-from itersel.mapreduce.fetch import open_part
-from itersel.mapreduce.records import (
-    SHARD,
-    BlockTranslator,
-    Record,
-    map_records,
-    parse_task_line,
-    read_configuration,
-    reduce_pieces,
-)
-from itersel.mapreduce.work_item import run_map_task
-from itersel.model.vectors import Vector
+from itersel.base.errors import UserError
+from itersel.base.files import atomic_write
+from itersel.base.version import describe_build
+from itersel.mapreduce import source_code
+from itersel.mapreduce.execution import map_item, reduce_range
+from itersel.mapreduce.failure import WorkerError
+from itersel.mapreduce.job import DRIVER, Job, Record, load_job
+from itersel.mapreduce.same_build import check_build
+from itersel.mapreduce.side import Side
+from itersel.mapreduce.work_item import WorkItem
 
-MARK = "itersel task failed: "
-KINDS = {kind.__name__: kind for kind in (InputError, ConfigError, ResourceError)}
-
-
-class TaskError(Exception):
-    """A UserError on its way through Spark, which hands over nothing but an exception's text."""
-
-    def __init__(self, error: UserError, task: str):
-        fields = Failure(type(error).__name__, error.message, error.where, error.hint, task, socket.gethostname())
-        super().__init__(MARK + json.dumps(asdict(fields)))
-
-
-@dataclass(frozen=True)
-class Failure:
-    """What the driver reads out of a TaskError's text."""
-
-    kind: str
-    message: str
-    where: str | None
-    hint: str | None
-    task: str
-    host: str
-
-    @classmethod
-    def find(cls, text: str) -> Failure | None:
-        """The first one in what Spark says of a failed job."""
-        _, mark, rest = text.partition(MARK)
-        return cls(**json.JSONDecoder().raw_decode(rest)[0]) if mark else None
-
-    def error(self) -> UserError:
-        kind = KINDS.get(self.kind, InputError)
-        return kind(f"{self.task} on {self.host}: {self.message}", where=self.where, hint=self.hint)
-
-
-@dataclass(frozen=True)
-class SideFiles:
-    """Files that all tasks read, by the names under which Spark has them."""
-
-    configuration: str
-    model: str | None
-    fold_models: tuple[str, ...] = ()
-
-    def models(self) -> LanguageModels:
-        return _models(None if self.model is None else _place(self.model), tuple(map(_place, self.fold_models)))
+DONE = "units of work"
+"""The accumulator of the sizes of finished items; the others are called like the job's counts."""
+PASSING = "itersel-passing"
+"""The folder, beside Spark's own files of an executor, of what came as broadcasts."""
+Sent = tuple[int, int, int, bytes]
+"""A record as Spark carries it."""
 
 
 class Largest:
@@ -87,93 +44,106 @@ class Largest:
 
 
 @dataclass(frozen=True)
-class MapLines:
-    """The map side of an epoch: each line is a shard's task."""
+class ShippedJob:
+    """A job and its side files, as they travel."""
 
-    files: SideFiles
-    weights: Any
-    """Broadcast of the start vector's bytes; none: all weights 0, or the shards' own."""
-    epoch: int
-    reducers: int
-    counts: dict[str, Any]
-    """Accumulators that tell the driver what finished shards came to."""
+    description: Mapping[str, Any]
+    lasting: Mapping[str, str]
+    """Name of a side file → the name under which Spark has it."""
+    passing: Mapping[str, str]
+    """Name of a side file → the name of its local copy, which is by content."""
+    contents: Mapping[str, Any]
+    """Name of a local copy → broadcast of its bytes."""
+    build: str = field(default_factory=describe_build)
+    """The driver's."""
 
-    def __call__(self, lines: Iterable[str]) -> Iterator[Record]:
-        task_name = "a map task"
+    def open(self) -> tuple[Job, Side]:
+        """The job, and its side files as local paths, on a worker that runs the driver's code."""
+        check_build(self.build)
+        from pyspark import SparkFiles
+
+        folder = Path(SparkFiles.getRootDirectory()).absolute() / PASSING
+        self._write_passing(folder)
+        paths = {name: os.path.abspath(SparkFiles.get(file)) for name, file in self.lasting.items()}
+        paths |= {name: os.fspath(folder / copy) for name, copy in self.passing.items()}
+        side = Side(paths)
+        source_code.unpack(side)
+        return load_job(self.description), side
+
+    def _write_passing(self, folder: Path) -> None:
+        """Write what is missing; what no longer serves goes then. A removed file that is mapped stays readable."""
+        missing = [name for name in self.contents if not (folder / name).exists()]
+        for name in missing:
+            with atomic_write(folder / name, compress=False) as stream:
+                stream.write(self.contents[name].value)
+        for path in folder.iterdir() if missing else ():
+            if path.name not in self.contents and not path.name.startswith("."):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+@dataclass(frozen=True)
+class MapItems:
+    """The map side: each element of a partition is a work item as JSON."""
+
+    job: ShippedJob
+    accumulators: Mapping[str, Any]
+    """They tell the driver of finished items."""
+
+    def __call__(self, items: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Sent]]:
         try:
-            config = read_configuration(_place(self.files.configuration))
-            start = None if self.weights is None else Vector.from_bytes(self.weights.value)
-            own = plan_of_name(config.algorithm).own_weights
-            for line in lines:
-                task, state = parse_task_line(line)
-                task_name = task.name
-                result = run_map_task(
-                    task,
-                    start,
-                    state,
-                    self.files.models(),
-                    config.epoch,
-                    epoch=self.epoch,
-                    own_weights=own,
-                    opener=open_part,
-                )
-                for key, accumulator in self.counts.items():
-                    accumulator.add(float(result.statistics[key]))
-                yield from map_records(task.number, result, self.reducers)
+            job, side = self.job.open()
+            for item in map(WorkItem.from_json, items):
+                counts = _LastCounts()
+                for record in map_item(job, item, side, counts.hear):
+                    yield record.key, sent(record)
+                self.accumulators[DONE].add(float(item.size))
+                for key in job.counts:
+                    self.accumulators[key].add(float(counts.values.get(key, 0.0)))
         except UserError as error:
-            raise TaskError(error, task_name) from None
+            raise WorkerError(error) from None
+
+
+class _LastCounts:
+    """What a mapper told last."""
+
+    def __init__(self) -> None:
+        self.values: Mapping[str, float] = {}
+
+    def hear(self, done: float, counts: Mapping[str, float]) -> None:
+        del done
+        self.values = dict(counts)
 
 
 @dataclass(frozen=True)
 class Partitioner:
-    """Range k of feature ids goes to partition k; what is for the driver only, to one more."""
+    """Range k goes to partition k; what is for the driver, to one more."""
 
-    reducers: int
+    ranges: int
 
-    def __call__(self, key: str) -> int:
-        return self.reducers if key == SHARD else int(key)
-
-
-@dataclass(frozen=True)
-class ReduceRange:
-    """The reduce side: a partition holds all shards' pieces of one range."""
-
-    shards: int
-    reducers: int
-    selection: Selection
-
-    def __call__(self, partition: int, records: Iterable[Record]) -> Iterator[Record]:
-        key = SHARD if partition == self.reducers else str(partition)
-        try:
-            yield from reduce_pieces(key, (value for _, value in records), self.shards, self.selection)
-        except UserError as error:
-            raise TaskError(error, f"reducer {partition}") from None
+    def __call__(self, key: int) -> int:
+        return self.ranges if key == DRIVER else key
 
 
 @dataclass(frozen=True)
-class TranslateLines:
-    """Devtest: each line is a block of sentences."""
+class ReducePartition:
+    """The reduce side: a partition holds all items' records of one range; those for the driver pass."""
 
-    files: SideFiles
-    weights: Any
+    job: ShippedJob
+    ranges: int
+    items: int
 
-    def __call__(self, lines: Iterable[str]) -> Iterator[Record]:
+    def __call__(self, partition: int, records: Iterable[tuple[int, Sent]]) -> Iterator[Sent]:
+        if partition == self.ranges:
+            yield from (record for _, record in records)
+            return
         try:
-            config = read_configuration(_place(self.files.configuration))
-            vector = Vector.from_bytes(self.weights.value)
-            yield from map(BlockTranslator(vector, self.files.models().open(), config), lines)
+            job, side = self.job.open()
+            received = (Record(*record) for _, record in records)
+            yield from map(sent, reduce_range(job, partition, received, self.items, side))
         except UserError as error:
-            raise TaskError(error, "devtest translation") from None
+            raise WorkerError(error) from None
 
 
-def _place(name: str) -> str:
-    from pyspark import SparkFiles
-
-    place = SparkFiles.get(name)
-    assert isinstance(place, str)
-    return place
-
-
-@functools.lru_cache(maxsize=1)
-def _models(main: str | None, folds: tuple[str, ...]) -> LanguageModels:
-    return LanguageModels(main, folds)
+def sent(record: Record) -> Sent:
+    return record.key, record.item, record.sequence, bytes(record.value)

@@ -29,10 +29,10 @@ from typing import Any
 
 from itersel.base.errors import ConfigError, InputError, ResourceError
 from itersel.base.files import GZIP_LEVEL, file_checksum
+from itersel.base.json_files import read_json, write_json
 from itersel.base.resources import is_installed, resource, resource_root
 from itersel.base.version import __version__, build_id, describe_build
 from itersel.engines.repack import repack
-from itersel.run.directory import read_json, write_json
 
 FORMAT = 1
 MANIFEST, REQUIREMENTS, INSTALLER, SITE = "manifest.json", "requirements.txt", "install.py", "site.tar.gz"

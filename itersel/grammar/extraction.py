@@ -12,8 +12,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
+from typing import Annotated
 
 from itersel import _kernel
+from itersel.base.config import Range, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import atomic_write, read_bytes
 from itersel.base.workers import ordered_map
@@ -36,30 +38,26 @@ BATCH = 8  # sentences a worker process takes at a time
 class ExtractOptions:
     """What to extract. A grammar is a function of the index, these options, the sentence and its number."""
 
-    max_span: int = 15
+    max_span: Annotated[int, Range(1, 255)] = 15
     """Words a rule may cover on either side of a training pair, and its words in the input sentence."""
-    max_symbols: int = 5
+    max_symbols: Annotated[int, Range(1, 255)] = 5
     """Words and non-terminals of a source side."""
-    max_nonterminals: int = 2
-    max_samples: int = 300
+    max_nonterminals: Annotated[int, Range(0, 2)] = 2
+    max_samples: Annotated[int, Range(0, 2**31 - 1)] = 300
     """Occurrences of a source pattern to look at, evenly spaced over all of them; 0 looks at all."""
     tight: bool = True
     """Phrases begin and end with aligned words; loose ones may also take in unaligned neighbours."""
-    max_rules_per_source: int = 0
+    max_rules_per_source: Annotated[int, Range(0, 2**31 - 1)] = 0
     """Keep the rules with the highest p(e|f) of each source side, ties to the earlier one; 0 keeps all."""
     leave_one_out: bool = False
     """Input sentence i is training sentence i: its own pair supports no rule and no count."""
-    folds: int = 0
+    folds: Annotated[int, Range(0, 2**31 - 1)] = 0
     """Sentence i gets nothing from training sentences j with j mod folds = i mod folds; 0: no folds."""
 
     def __post_init__(self) -> None:
-        limits = {"max_span": (1, 255), "max_symbols": (1, 255), "max_nonterminals": (0, 2)}
-        limits |= dict.fromkeys(("max_samples", "max_rules_per_source", "folds"), (0, 2**31 - 1))
-        for name, (low, high) in limits.items():
-            if not low <= getattr(self, name) <= high:
-                raise ConfigError(f"{name} is {getattr(self, name)}, must be between {low} and {high}")
+        validate(self)
         if self.folds == 1:
-            raise ConfigError("folds is 1, which leaves no training sentence; use 0 or at least 2")
+            raise ConfigError("folds is 1, which leaves no training sentence; give 0, or at least 2")
         if self.folds and self.leave_one_out:
             raise ConfigError("leave_one_out and folds exclude each other")
 

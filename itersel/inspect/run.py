@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from itersel.base.json_files import read_json
 from itersel.base.tables import text_table
 from itersel.inspect import weights
 from itersel.inspect.options import ViewOptions
-from itersel.run.directory import read_json
 from itersel.run.history import read_history
 
 

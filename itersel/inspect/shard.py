@@ -37,15 +37,15 @@ def _summary(shard: Shard, options: ViewOptions) -> Iterator[str]:
     sentences = range(len(shard))
     rules = [shard.grammar(at).count(b"\n") for at in sentences]
     lengths = [len(words(shard.source(at))) for at in sentences]
-    tasks = Counter(shard.task(at) for at in sentences)
+    domains = Counter(shard.task(at) for at in sentences)
     groups = ", ".join(sorted(shard.groups)) or "none (dense only)"
     yield f"shard {shard.path}, {Path(shard.path).stat().st_size:,} bytes, checksum {shard.checksum:016x}"
     yield f"{len(shard):,} sentences, {sum(lengths):,} words, {shard.rule_count:,} rules, sparse groups: {groups}"
     yield f"{len(shard.feature_names()):,} features; rules of a sentence: {_spread(rules)}"
-    if set(tasks) != {""}:
-        yield "tasks: " + ", ".join(f"{task} {tasks[task]:,}" for task in sorted(tasks))
+    if set(domains) != {""}:
+        yield "domains: " + ", ".join(f"{name} {domains[name]:,}" for name in sorted(domains))
     found = [at for at in sentences if options.matches(shard.source(at))]
-    rows = [["sentence", "id", "task", "words", "rules", "source"]]
+    rows = [["sentence", "id", "domain", "words", "rules", "source"]]
     for at in found[: options.top]:
         rows.append([str(at), shard.id(at), shard.task(at), str(lengths[at]), f"{rules[at]:,}", shard.source(at)])
     if len(rows) > 1:
@@ -55,8 +55,8 @@ def _summary(shard: Shard, options: ViewOptions) -> Iterator[str]:
 
 
 def _sentence(shard: Shard, at: int, options: ViewOptions) -> Iterator[str]:
-    task = f", task {shard.task(at)}" if shard.task(at) else ""
-    yield f"sentence {at} of {shard.path}, id {shard.id(at)}{task}"
+    domain = f", domain {shard.task(at)}" if shard.task(at) else ""
+    yield f"sentence {at} of {shard.path}, id {shard.id(at)}{domain}"
     yield f"source     {shard.source(at)}"
     for reference in shard.references(at):
         yield f"reference  {reference}"

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from itersel import _kernel
+from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.decode.decoder import DecoderOptions
 from itersel.learn.learner import LearnConfig
 from itersel.lm.model import LanguageModel
-from itersel.metrics.sentence import KERNEL_METRICS, ORDER
+from itersel.metrics.sentence import KERNEL_METRICS, MAX_ORDER, ORDER
 from itersel.model.vectors import Vector
 from itersel.shards.shard import Shard
 
@@ -28,14 +30,14 @@ class EpochConfig:
 
     decoder: DecoderOptions = field(default_factory=DecoderOptions)
     """Limits of the search. Which words may be copied is fixed when the shard is made."""
-    k: int = 100
+    k: Annotated[int, Range(2, 1_000_000)] = 100
     """Length of the k-best lists."""
     unique: bool = True
     """Only the best derivation of each target string."""
-    metric: str = "stupid_bleu"
+    metric: Annotated[str, OneOf(*KERNEL_METRICS)] = "stupid_bleu"
     """What hypotheses are compared by. On Multi30k, `fixed_stupid_bleu` makes the output 4 % too long
     (docs/experiments.md)."""
-    order: int = ORDER
+    order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
     """Longest n-gram of the metric."""
     learn: LearnConfig = field(default_factory=LearnConfig)
     leave_out: tuple[str, ...] = ()
@@ -44,16 +46,11 @@ class EpochConfig:
     stands for all that begin so: `("R:*",)` leaves out the rule identities of shards compiled with them."""
     shuffle: bool = False
     """Take the sentences in a seeded order, another one in each epoch, instead of the shard's."""
-    seed: int = 0
+    seed: Annotated[int, Range(0, 2**64 - 1)] = 0
     """Of the order."""
 
     def __post_init__(self) -> None:
-        if self.metric not in KERNEL_METRICS:
-            raise ConfigError(f"metric is {self.metric!r}", hint=f"Metrics to train with: {', '.join(KERNEL_METRICS)}.")
-        if not 2 <= self.k <= 1_000_000:
-            raise ConfigError(f"k is {self.k}", hint="Give the length of the k-best lists, from 2 to 1,000,000.")
-        if not 0 <= self.seed < 2**64:
-            raise ConfigError(f"seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
+        validate(self)
         if not all(self.leave_out):
             raise ConfigError("leave_out has an empty name", hint="Give features, or beginnings such as R:*.")
         self.options(0)  # the kernel checks the rest

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from itersel import _kernel
+from itersel.base.config import OneOf, Range, validate
+from itersel.base.errors import ConfigError
 from itersel.learn.pairs import PairConfig
 
 RULES = ("perceptron", "margin_perceptron")
@@ -23,22 +26,30 @@ SCHEDULES = ("constant", "inverse", "inverse_sqrt", "adagrad")
 class LearnConfig:
     """How a list changes the weights."""
 
-    rule: str = "margin_perceptron"
+    rule: Annotated[str, OneOf(*RULES)] = "margin_perceptron"
     """margin_perceptron: update if ⟨w, x̄⟩ < margin; perceptron, the ACL 2012 paper's: if ⟨w, x̄⟩ ≤ 0. Online, the latter
     collapses on real data (docs/experiments.md)."""
-    margin: float = 1.0
-    eta: float = 0.0001
+    margin: Annotated[float, Range(0)] = 1.0
+    eta: Annotated[float, Range(above=0)] = 0.0001
     """Learning rate."""
-    schedule: str = "constant"
+    schedule: Annotated[str, OneOf(*SCHEDULES)] = "constant"
     """Rate of the t-th list: constant η, inverse η/t, inverse_sqrt η/√t; adagrad, with `batch` only: each feature has
     its own, η over the root of the sum of squares of its updates so far in this epoch and shard."""
-    l1: float = 0.0
+    l1: Annotated[float, Range(0)] = 0.0
     """After each list, every weight that an update touched moves towards 0 by this much and stops at 0."""
     batch: bool = False
     """Rank all pairs of a list with the weights it was decoded with, as dtrain does, instead of online."""
     average: bool = False
     """Hand over the mean of the weights over an epoch's lists (the averaged perceptron) instead of the last ones."""
     pairs: PairConfig = field(default_factory=PairConfig)
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.schedule == "adagrad" and not self.batch:
+            raise ConfigError(
+                "schedule is 'adagrad', which needs batch: true",
+                hint="It knows a list's gradient only after all pairs of the list.",
+            )
 
     def options(self) -> _kernel.LearnOptions:
         """The same for the kernel, which checks the values."""

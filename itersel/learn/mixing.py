@@ -18,12 +18,13 @@ import mmap
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from itersel import _kernel
-from itersel.base.errors import ConfigError, InputError
+from itersel.base.config import OneOf, Range, validate
+from itersel.base.errors import InputError
 from itersel.model.feature_names import Names
 from itersel.model.vectors import ID_SPACE, Ids, Values, Vector, pack, unpack
 
@@ -39,23 +40,17 @@ CHUNK = 2**18
 class Selection:
     """Which columns survive. All conditions must hold; without any, every column does."""
 
-    norm: str = "l2"
+    norm: Annotated[str, OneOf(*NORMS)] = "l2"
     """l2, l1, linf, or l0 (the number of shards that have the feature)."""
-    top: int | None = None
+    top: Annotated[int, Range(1)] | None = None
     """Keep the K columns of largest norm."""
-    threshold: float | None = None
+    threshold: Annotated[float, Range(0)] | None = None
     """Keep columns whose norm is at least this."""
-    shards: int | None = None
+    shards: Annotated[int, Range(1)] | None = None
     """Keep features that at least this many shards have."""
 
     def __post_init__(self) -> None:
-        if self.norm not in NORMS:
-            raise ConfigError(f"unknown norm '{self.norm}'", hint=f"Known norms: {', '.join(NORMS)}.")
-        for key, value in (("top", self.top), ("shards", self.shards)):
-            if value is not None and value < 1:
-                raise ConfigError(f"{key} is {value}; it must be at least 1")
-        if self.threshold is not None and not self.threshold >= 0:
-            raise ConfigError(f"threshold is {self.threshold}; it must not be negative")
+        validate(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from itersel import _kernel
+from itersel.base.config import OneOf, Range, validate
 
 KINDS = ("multipartite", "all", "pro")
 
@@ -20,19 +22,22 @@ KINDS = ("multipartite", "all", "pro")
 class PairConfig:
     """Which hypotheses of a list are compared."""
 
-    kind: str = "multipartite"
-    share: float = 0.1
+    kind: Annotated[str, OneOf(*KINDS)] = "multipartite"
+    share: Annotated[float, Range(above=0, high=0.5)] = 0.1
     """multipartite: share of the list in HI and in LOW, rounded half up, at least one hypothesis."""
     dtrain: bool = False
     """multipartite: reproduce dtrain, which normally leaves out the pairs between MID and LOW."""
-    samples: int = 5000
+    samples: Annotated[int, Range(1, 2**32 - 1)] = 5000
     """pro: number of draws."""
-    threshold: float = 0.05
+    threshold: Annotated[float, Range(0)] = 0.05
     """pro: smallest accepted difference in metric."""
-    keep: int = 50
+    keep: Annotated[int, Range(1, 2**32 - 1)] = 50
     """pro: number of pairs kept, largest differences first."""
-    seed: int = 0
+    seed: Annotated[int, Range(0, 2**64 - 1)] = 0
     """pro: seed of the draws; the list's number selects the stream."""
+
+    def __post_init__(self) -> None:
+        validate(self)
 
     def options(self) -> _kernel.PairOptions:
         """The same for the kernel, which checks the values."""

@@ -10,14 +10,16 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import InputError
 from itersel.base.files import read_lines
 from itersel.base.progress import Progress
 from itersel.base.workers import ordered_map
 from itersel.lists.reader import Entry, Fields, NbestList, read_lists, whole_number, words_of
 from itersel.lists.table import CompiledList, write_table
-from itersel.metrics.sentence import ORDER, sentence_values
+from itersel.metrics.sentence import KERNEL_METRICS, MAX_ORDER, ORDER, sentence_values
 
 ORDERS = ("id", "list")
 """How lists find their references: by id, or by their place."""
@@ -27,13 +29,16 @@ ORDERS = ("id", "list")
 class Objective:
     """What makes a hypothesis good: the objective its line carries, or else a metric against references."""
 
-    metric: str = "stupid_bleu"
-    order: int = ORDER
+    metric: Annotated[str, OneOf(*KERNEL_METRICS)] = "stupid_bleu"
+    order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
     """Longest n-gram of the metric."""
     lower_is_better: bool = False
     """Of the objective that lines carry."""
     unique: bool = True
     """Keep only the first of equal texts."""
+
+    def __post_init__(self) -> None:
+        validate(self)
 
     def compile(self, item: tuple[NbestList, Sequence[str]]) -> CompiledList:
         """A list with the references of its sentence."""

@@ -16,8 +16,9 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
+from itersel.base.config import OneOf, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
 from itersel.lists.writer import format_number
@@ -34,7 +35,7 @@ WORDS = re.compile(r"[^ \t\r\n]+")
 class Fields:
     """Where a line has what. Fields of `|||` lines are numbers, from 1; those of JSON are keys."""
 
-    form: str = "auto"
+    form: Annotated[str, OneOf(*FORMS)] = "auto"
     """moses or json; auto: by the first character of a file."""
     features: tuple[str, ...] = ()
     """One or several fields: names with values, or a bare number, such as another system's score. Default: 3, or
@@ -45,8 +46,7 @@ class Fields:
     """A number, higher is better, that says how good the hypothesis is; without one, references do."""
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise ConfigError(f"unknown form of lists {self.form!r}", hint=f"Choose one of {', '.join(FORMS)}.")
+        validate(self)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ Words = Sequence[str]
 KERNEL_METRICS = ("bleu", "stupid_bleu", "fixed_stupid_bleu", "smooth_bleu", "chrf")
 METRICS = (*KERNEL_METRICS, "ter")
 ORDER = 4
+"""Longest n-gram of BLEU."""
+MAX_ORDER = 9
 
 
 def sentence_values(

@@ -23,7 +23,7 @@ from itersel.base.workers import ordered_map
 from itersel.grammar.extraction import ExtractOptions, build_index, open_index
 from itersel.lm import Fold, Settings, estimate, write_arpa
 from itersel.lm.model import LanguageModel
-from itersel.pipeline.build_config import TRAIN, BuildConfig, SetSection
+from itersel.pipeline.build_config import TRAIN, BuildConfig, SetConfig
 from itersel.pipeline.stages import FOLDER, Stage, StageResult, recorded, run_stage
 from itersel.shards.assignment import Layout, shuffled
 from itersel.shards.compiler import Corpus, IndexGrammars, ShardCompiler
@@ -86,14 +86,14 @@ def waves(config: BuildConfig) -> Iterator[list[Stage]]:
     yield [*models, _index(config)]
     if config.train.shards:
         layout = config.shards.train_layout(config.seed)
-        yield [_shard(config, TRAIN, 1, config.train.tasks is not None, layout, config.extract)]
+        yield [_shard(config, TRAIN, 1, config.train.domains is not None, layout, config.extract)]
     rules = replace(config.extract, leave_one_out=False, folds=0)
     layout = config.shards.set_layout(config.seed)
     alone = replace(config, jobs=1)
     yield [
-        *(_shard(alone, name, 1, config.train.tasks is not None, layout, rules) for name in config.train.held_out),
+        *(_shard(alone, name, 1, config.train.domains is not None, layout, rules) for name in config.train.held_out),
         *(
-            _shard(alone, name, len(one.references), one.tasks is not None, layout, rules)
+            _shard(alone, name, len(one.references), one.domains is not None, layout, rules)
             for name, one in config.sets.items()
         ),
     ]
@@ -156,14 +156,14 @@ def _prepare_train(config: BuildConfig) -> Stage:
     source, target = _cleanings(config)
     limits = Limits(config.text.max_length, config.text.max_ratio, config.text.drop_separator)
     names = [TRAIN, *train.held_out]
-    per_set = [source_path, reference_path, kept_path] + ([tasks_path] if train.tasks is not None else [])
+    per_set = [source_path, reference_path, kept_path] + ([tasks_path] if train.domains is not None else [])
     outputs = [path(config, name) for name in names for path in per_set]
 
     def make() -> str:
         summary = Summary()
         bitext = Bitext(train.source, train.target)
         pairs = list(track(prepare(bitext, source, target, limits, summary), "prepare"))
-        labels = None if train.tasks is None else _labels(train.tasks, summary.read)
+        labels = None if train.domains is None else _labels(train.domains, summary.read)
         wanted = sum(train.held_out.values())
         if wanted >= len(pairs):
             raise ConfigError(f"{wanted} of {len(pairs)} training pairs are to be held out", hint="Hold out fewer.")
@@ -186,7 +186,7 @@ def _prepare_train(config: BuildConfig) -> Stage:
         "held_out": train.held_out,
         "seed": config.seed if train.held_out else None,
     }
-    inputs = {"source": train.source, "target": train.target} | ({"tasks": train.tasks} if train.tasks else {})
+    inputs = {"source": train.source, "target": train.target} | ({"tasks": train.domains} if train.domains else {})
     return Stage("prepare.train", inputs, options, outputs, make)
 
 
@@ -211,16 +211,16 @@ def _labels(path: Path, count: int) -> list[str]:
     return labels
 
 
-def _prepare_set(config: BuildConfig, name: str, one: SetSection) -> Stage:
+def _prepare_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
     if not one.references:
         raise ConfigError(f"sets.{name} has no references", hint="Give at least one file.")
     source, target = _cleanings(config)
     sides = [(one.source, source), *((path, target) for path in one.references)]
     outputs = [source_path(config, name), *(reference_path(config, name, i) for i in range(len(one.references)))]
     inputs = {"source": one.source} | {f"reference.{i}": path for i, path in enumerate(one.references)}
-    if one.tasks is not None:
+    if one.domains is not None:
         outputs.append(tasks_path(config, name))
-        inputs["tasks"] = one.tasks
+        inputs["tasks"] = one.domains
 
     def make() -> str:
         counts = []
@@ -235,8 +235,8 @@ def _prepare_set(config: BuildConfig, name: str, one: SetSection) -> Stage:
                 if count != counts[0]:
                     place = f"{path}:{min(count, counts[0]) + 1}"
                     raise InputError(f"has {count} lines, but {one.source} has {counts[0]}", where=place)
-            if one.tasks is not None:
-                streams[-1].writelines(label.encode() + b"\n" for label in _labels(one.tasks, counts[0]))
+            if one.domains is not None:
+                streams[-1].writelines(label.encode() + b"\n" for label in _labels(one.domains, counts[0]))
         return f"{counts[0]:,} sentences, {len(one.references)} references"
 
     return Stage(f"prepare.{name}", inputs, {"source": asdict(source), "target": asdict(target)}, outputs, make)
@@ -318,14 +318,14 @@ def _language_model(config: BuildConfig, without: Fold | None = None, *, unseen:
     inputs = {f"text.{i}": path for i, path in enumerate(texts)}
     if unseen:
         options["unseen"] = asdict(config.shards.train_layout(config.seed))
-        inputs |= {"tasks": tasks_path(config, TRAIN)} if config.train.tasks is not None else {}
+        inputs |= {"tasks": tasks_path(config, TRAIN)} if config.train.domains is not None else {}
     return Stage(name, inputs, options, [output], make)
 
 
 def _outside_shards(config: BuildConfig) -> Iterator[str]:
     """The training targets that no training shard has."""
     targets = list(read_lines(reference_path(config, TRAIN)))
-    tasks = list(read_lines(tasks_path(config, TRAIN))) if config.train.tasks is not None else []
+    tasks = list(read_lines(tasks_path(config, TRAIN))) if config.train.domains is not None else []
     layout = config.shards.train_layout(config.seed)
     taken = {number for one in layout.assign(len(targets), tasks) for number in one.sentences}
     if len(taken) == len(targets):
@@ -366,7 +366,7 @@ def _shard(
             {"sentences": [sentences], "references": targets, "tasks": [] if tasks is None else [tasks]}
         )
         made = count = count_rules = 0
-        total = sum(len(one.sentences) for one in layout.assign(len(corpus), corpus.tasks))
+        total = sum(len(one.sentences) for one in layout.assign(len(corpus), corpus.domains))
         with Progress(f"shard.{name}", total) as progress:
             for outcome in write_shards(compiler, layout, folder, jobs=config.jobs, inputs=described):
                 if outcome.trouble is not None:

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from itersel.base import events
-from itersel.base.config import assign, read_yaml
-from itersel.base.config import build as from_values
+from itersel.base.config import Settings
 from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
+from itersel.base.json_files import write_json
 from itersel.base.resources import resource_root
 from itersel.base.tables import text_table
 from itersel.decode.decoder import DecoderOptions
@@ -24,9 +24,8 @@ from itersel.pipeline.build import build, language_model_path, shards_path
 from itersel.pipeline.build_config import TRAIN, BuildConfig, load_config
 from itersel.pipeline.stages import table
 from itersel.report import write_report
-from itersel.run.config import TrainConfig, expand
+from itersel.run.config import TrainConfig, expand, load_train_config
 from itersel.run.devtest import translate_shards
-from itersel.run.directory import write_json
 from itersel.run.driver import train
 from itersel.shards.shard import Shard
 
@@ -107,13 +106,16 @@ def run_demo(sources: Path, output: Path, jobs: int) -> DemoResult:
 
 def training_config(file: Path, config: BuildConfig, data: str, jobs: int) -> TrainConfig:
     """The configuration in the file, on the shards that were built, from the untuned weights."""
-    values = read_yaml(file) | {
-        "shards": _patterns(config, data),
-        "devtest": _patterns(config, DEVTEST),
-        "language_model": str(language_model_path(config)),
-        "start": str(file.parent / UNTUNED.configuration),
-    }
-    return from_values(TrainConfig, assign(values, "run.jobs", jobs), file)
+    settings = Settings.read(file)
+    for key, value in (
+        ("shards", _patterns(config, data)),
+        ("devtest", _patterns(config, DEVTEST)),
+        ("language_model", str(language_model_path(config))),
+        ("start", str(file.parent / UNTUNED.configuration)),
+        ("run.jobs", jobs),
+    ):
+        settings = settings.put(key, value)
+    return load_train_config(settings)
 
 
 def outcome_table(outcome: DemoResult) -> str:

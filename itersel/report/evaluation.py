@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from itersel.base.errors import InputError
+from itersel.base.json_files import read_json
 from itersel.evaluation.scoring import Comparison, Evaluation, SystemScore
 from itersel.evaluation.significance import Bootstrap, Randomization
-from itersel.run.directory import read_json
 
 
 def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from itersel.base.errors import ConfigError, InputError
+from itersel.base.json_files import read_json
 from itersel.run.config import flat
-from itersel.run.directory import RunDirectory, read_json
+from itersel.run.directory import RunDirectory
 from itersel.run.history import EpochRecord, History, check_format, number_of, read_history
 
 TRANSLATIONS = "devtest.txt.gz"

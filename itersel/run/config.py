@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from itersel.algorithms.registry import DEFAULT, algorithm_class
-from itersel.base.config import build
+from itersel.algorithms.registry import DEFAULT, algorithm_class, registered
+from itersel.base.config import Internal, PathStr, Range, Settings, load_sections, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import file_checksum
 from itersel.decode.decoder import DecoderOptions
@@ -18,10 +18,10 @@ from itersel.engines.config import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.mixing import Selection
 from itersel.lists.source import AnySource
-from itersel.run.layout import TrainLayout
+from itersel.run.layout import LayoutConfig
+from itersel.shards.assignment import OLD_KINDS
 
 Config = TypeVar("Config")
-
 RESULT_FREE = ("epochs", "patience", "run")
 """Keys that a run may be resumed with another value of."""
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
@@ -32,62 +32,68 @@ PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 class TrainConfig:
     """Everything a run needs to know."""
 
-    shards: tuple[str, ...] = ()
+    shards: tuple[PathStr, ...] = ()
     """Shard files or patterns such as shards/*.itsh, in shard order; the matches of a pattern are sorted by name."""
-    devtest: tuple[str, ...] = ()
+    devtest: tuple[PathStr, ...] = ()
     """Shards that are translated after every epoch; the epoch of the best corpus BLEU is chosen."""
-    language_model: str | None = None
-    fold_models: tuple[str, ...] = ()
+    language_model: PathStr | None = None
+    fold_models: tuple[PathStr, ...] = ()
     """Models that have not seen a fold of the training text, for learning from that text: of n models (or matches of
     patterns, sorted by the numbers in their names), the k-th is for sentences i with i mod n = k, counted from 0.
     Devtest is translated with language_model."""
-    start: str | None = None
+    start: PathStr | None = None
     """Weight file to start from; none: all weights 0."""
-    layout: TrainLayout = field(default_factory=TrainLayout)
+    layout: LayoutConfig = field(default_factory=LayoutConfig)
     """How the files' sentences are dealt out into the shards of the algorithm."""
     algorithm: str = DEFAULT
-    epochs: int = 10
-    patience: int | None = None
+    epochs: Annotated[int, Range(1, 999)] = 10
+    patience: Annotated[int, Range(1)] | None = None
     """Stop when so many epochs in a row brought no better devtest BLEU; none: do all epochs."""
     epoch: EpochConfig = field(default_factory=EpochConfig)
     selection: Selection = field(default_factory=lambda: Selection(top=100_000))
-    """Of iter_sel_sgd."""
+    """Which features iter_sel_sgd keeps."""
     run: RunConfig = field(default_factory=RunConfig)
-    own: Any = None
+    own: Internal = None
     """The algorithm's own configuration: what stands under the key that is called like the algorithm."""
 
     def __post_init__(self) -> None:
+        validate(self)
         algorithm_class(self.algorithm)
-        if not 1 <= self.epochs <= 999:
-            raise ConfigError(f"epochs is {self.epochs}", hint="Give a number from 1 to 999.")
-        if self.patience is not None and (self.patience < 1 or not self.devtest):
+        if self.patience is not None and not self.devtest:
             raise ConfigError(
-                f"patience is {self.patience}" + ("" if self.devtest else " without devtest"),
-                hint="Give a number of epochs, at least 1, and shards to score them on.",
+                f"patience is {self.patience}, but there is no devtest", hint="Give devtest shards, to score epochs on."
             )
         if self.fold_models and self.language_model is None:
             raise ConfigError(
-                "fold_models without language_model",
+                "fold_models is given without language_model",
                 hint="Name the model of the whole text, too: devtest is translated with it.",
             )
         check_search(self.epoch.decoder, "epoch.decoder")
 
 
-def load_train_config(values: Mapping[str, Any], where: str | os.PathLike[str] | None = None) -> TrainConfig:
-    """The configuration of these values. The key called like the algorithm holds the algorithm's own configuration."""
-    return load_with_own(TrainConfig, values, where)
+def load_train_config(settings: Settings | Mapping[str, Any]) -> TrainConfig:
+    """The configuration with these settings; see `load_with_algorithm`."""
+    return load_with_algorithm(TrainConfig, settings)
 
 
-def load_with_own(kind: type[Config], values: Mapping[str, Any], where: str | os.PathLike[str] | None) -> Config:
-    """A configuration that names an algorithm, with that algorithm's own."""
-    name = values.get("algorithm", DEFAULT)
-    algorithm = algorithm_class(name) if isinstance(name, str) else None
-    if algorithm is None or algorithm.config_class is None:
-        return build(kind, values, where)
-    common = {key: value for key, value in values.items() if key != algorithm.name}
-    own: Any = build(algorithm.config_class, values.get(algorithm.name) or {}, where)
-    made: Any = build(kind, common, where)
-    return replace(made, own=own)
+def load_with_algorithm(kind: type[Config], settings: Settings | Mapping[str, Any]) -> Config:
+    """A configuration with the fields `algorithm` and `own`.
+
+    The key called like the algorithm holds its own configuration. Those of other algorithms may be there, too, as
+    several cells of an experiment share settings: they are checked, and have no effect.
+    """
+    settings = settings if isinstance(settings, Settings) else Settings.of(settings)
+    given = settings.find("algorithm")
+    chosen = given.value if given is not None and isinstance(given.value, str) else DEFAULT
+    try:
+        found = [algorithm_class(chosen)]
+    except ConfigError as error:
+        where = None if given is None else given.origin.where
+        raise ConfigError(error.message, where=where, hint=error.hint) from None
+    found += [algorithm_class(name) for name, _ in settings.items() if name in registered() and name != chosen]
+    sections = {one.name: one.config_class for one in found if one.config_class is not None}
+    config, made = load_sections(kind, settings, sections)
+    return replace(config, own=made.get(found[0].name))  # type: ignore[type-var]
 
 
 def check_search(options: DecoderOptions, key: str) -> None:
@@ -116,7 +122,7 @@ def fold_model_paths(config: TrainConfig) -> list[str]:
     """The files of the models by fold, in the order of the folds."""
     found = expand(config.fold_models, "fold_models", by_numbers) if config.fold_models else []
     if len(found) == 1:
-        raise ConfigError("fold_models is one model, which leaves no fold that it knows", hint="Give at least 2.")
+        raise ConfigError("fold_models needs at least two models, got one")
     return found
 
 
@@ -133,6 +139,8 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
     for key in (*RESULT_FREE, *PATHS):
         del values[key]
     made = dict(flat(values))
+    # Runs of itersel 0.1 have the former words in theirs, and are to be resumed.
+    made["layout.kind"] = {new: old for old, new in OLD_KINDS.items()}.get(config.layout.kind, config.layout.kind)
     made["language_model"] = None if config.language_model is None else file_checksum(config.language_model)
     models = fold_model_paths(config)
     if models:

@@ -21,6 +21,7 @@ from typing import Any
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import atomic_write, file_checksum
+from itersel.base.json_files import read_json, write_json
 
 FORMAT = 1
 
@@ -130,23 +131,6 @@ class RunDirectory:
     def forget_states(self, epoch: int) -> None:
         """Remove what an epoch's shards carried on, which nothing needs once the next epoch is finished."""
         shutil.rmtree(self.epoch(epoch) / "shards", ignore_errors=True)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", where=path) from None
-    except ValueError as error:
-        raise InputError(f"damaged: {error}", where=path) from None
-    if not isinstance(values, dict):
-        raise InputError("damaged: not a JSON object", where=path)
-    return values
-
-
-def write_json(path: Path, values: dict[str, Any]) -> None:
-    with atomic_write(path) as stream:
-        stream.write((json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def _differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:

@@ -214,6 +214,7 @@ class Driver:
         if not entries:
             return False
         if self.algorithm.finished(entries):
+            self.directory.manifest["stopped"] = True
             return True
         if self.config.patience is None or self.choice is None:
             return False

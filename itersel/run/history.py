@@ -18,7 +18,8 @@ from typing import Any
 from itersel.base.errors import InputError
 from itersel.base.figures import Choice, Declaration, Figure
 from itersel.base.files import read_lines
-from itersel.run.directory import FORMAT, read_json
+from itersel.base.json_files import read_json
+from itersel.run.directory import FORMAT
 
 
 @dataclass(frozen=True)

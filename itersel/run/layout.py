@@ -9,41 +9,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.lists.source import AnySource
 from itersel.mapreduce.shard_item import Part, shard_item
 from itersel.mapreduce.work_item import ItemFile, WorkItem
-from itersel.shards.assignment import Layout, random_bits
+from itersel.shards.assignment import DOMAINS, OLD_KINDS, Layout, random_bits
 
-KINDS = ("files", "random", "reshard", "sequential", "tasks")
+KINDS = ("files", "random", "reshard", "sequential", DOMAINS)
 
 
 @dataclass(frozen=True)
-class TrainLayout:
+class LayoutConfig:
     """How the sentences of all files are dealt out.
 
     files       each file is a shard
     random      shuffled once by the seed, then cut
     reshard     shuffled anew for each epoch
     sequential  cut as they come
-    tasks       a shard for each label, in code point order of the labels
+    domains     a shard for each domain, in code point order of the labels
     """
 
-    kind: str = "files"
-    shards: int | None = None
+    kind: Annotated[str, OneOf(*KINDS, old=OLD_KINDS)] = "files"
+    shards: Annotated[int, Range(1)] | None = None
     """random, reshard, sequential: the number of shards. Default: as many as files; 1 for sgd."""
-    size: int | None = None
+    size: Annotated[int, Range(1)] | None = None
     """All but files: the most sentences a shard may have, instead of the number."""
-    seed: int = 1
+    seed: Annotated[int, Range(0, 2**64 - 1)] = 1
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ConfigError(f"layout.kind is {self.kind!r}", hint=f"Choose one of {', '.join(KINDS)}.")
+        validate(self)
         if self.kind == "files" and (self.shards, self.size) != (None, None):
-            raise ConfigError("the layout `files` has a shard for each file", hint="Set layout.kind, too.")
-        if not 0 <= self.seed < 2**64:
-            raise ConfigError(f"layout.seed is {self.seed}", hint="Give a number from 0 to 2^64 - 1.")
+            key = "size" if self.shards is None else "shards"
+            raise ConfigError(
+                f"{key} has no effect here: the layout `files` has a shard for each file",
+                hint="Leave it out, or set the kind of the layout, too.",
+            )
         self._layout(1, 0)  # checks the rest
 
     def items(
@@ -53,7 +56,7 @@ class TrainLayout:
         if self.kind == "files":
             return [shard_item(k, list(_parts(one, None, folds)), len(one)) for k, one in enumerate(files)]
         places = [(file, sentence) for file, shard in enumerate(files) for sentence in range(len(shard))]
-        labels = [_label(files[file], sentence) for file, sentence in places] if self.kind == "tasks" else []
+        labels = [_label(files[file], sentence) for file, sentence in places] if self.kind == DOMAINS else []
         layout = self._layout(default_shards or len(files), epoch)
         made = []
         for number, dealt in enumerate(layout.assign(len(places), labels)):
@@ -65,8 +68,8 @@ class TrainLayout:
         return made
 
     def _layout(self, default_shards: int, epoch: int) -> Layout:
-        if self.kind == "tasks":
-            return Layout("tasks", self.size, self.shards)
+        if self.kind == DOMAINS:
+            return Layout(DOMAINS, self.size, self.shards)
         seed = random_bits(self.seed, epoch) if self.kind == "reshard" else self.seed
         shards = self.shards if self.shards is not None or self.size is not None else default_shards
         return Layout("sequential" if self.kind == "sequential" else "random", self.size, shards, seed)
@@ -101,8 +104,12 @@ def _label(shard: AnySource, sentence: int) -> str:
     label = shard.domain(sentence)
     if not label:
         raise InputError(
-            f"sentence {shard.id(sentence)} has no task label",
+            f"sentence {shard.id(sentence)} has no domain",
             where=shard.path,
-            hint="Compile the shards with labels (itersel shard --tasks), or choose another layout.",
+            hint="Compile the shards with labels (itersel shard --domains), or choose another layout.",
         )
     return label
+
+
+TrainLayout = LayoutConfig
+"""The name in itersel 0.1."""

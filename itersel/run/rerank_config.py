@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated
 
-from itersel.algorithms.registry import algorithm_class
+from itersel.algorithms.registry import DEFAULT, algorithm_class
+from itersel.base.config import Internal, OneOf, PathStr, Range, validate
 from itersel.base.errors import ConfigError
 from itersel.engines.config import RunConfig
 from itersel.learn.epoch import EpochConfig
@@ -15,9 +14,11 @@ from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import Selection
 from itersel.lists.compiler import ORDERS, Objective
 from itersel.lists.reader import Fields
-from itersel.run.config import TrainConfig, load_with_own
-from itersel.run.layout import TrainLayout
+from itersel.run.config import TrainConfig
+from itersel.run.layout import LayoutConfig
 
+KINDS = ("random", "reshard", "sequential")
+"""How lists can be dealt out."""
 SIZE = 1000
 """Lists of a shard where nothing else is said."""
 
@@ -26,64 +27,70 @@ SIZE = 1000
 class RerankConfig:
     """Everything that training on n-best lists needs to know."""
 
-    lists: tuple[str, ...] = ()
+    lists: tuple[PathStr, ...] = ()
     """N-best files, in order."""
-    references: tuple[str, ...] = ()
+    references: tuple[PathStr, ...] = ()
     """One or several files of references; none if `fields.objective` says how good a hypothesis is."""
-    references_by: str = "id"
+    references_by: Annotated[str, OneOf(*ORDERS)] = "id"
     """id: list 0 belongs to the first line; list: the first list does, whatever its id."""
-    devtest: tuple[str, ...] = ()
+    devtest: tuple[PathStr, ...] = ()
     """Lists that are reranked after every epoch; the epoch of the best corpus BLEU is chosen."""
-    devtest_references: tuple[str, ...] = ()
+    devtest_references: tuple[PathStr, ...] = ()
     fields: Fields = field(default_factory=Fields)
     objective: Objective = field(default_factory=Objective)
-    start: str | None = None
+    start: PathStr | None = None
     """Weight file to start from; none: all weights 0."""
-    layout: TrainLayout = field(default_factory=lambda: TrainLayout("random"))
+    layout: LayoutConfig = field(default_factory=lambda: LayoutConfig("random"))
     """How lists are dealt out to shards. Default: shards of 1,000 lists; one shard for sgd."""
-    algorithm: str = "iter_sel_sgd"
-    epochs: int = 10
-    patience: int | None = None
+    algorithm: str = DEFAULT
+    epochs: Annotated[int, Range(1, 999)] = 10
+    patience: Annotated[int, Range(1)] | None = None
     learn: LearnConfig = field(default_factory=LearnConfig)
     shuffle: bool = False
     """Take a shard's lists in another order in each epoch, by `layout.seed`."""
     selection: Selection = field(default_factory=lambda: Selection(top=100_000))
-    """Of iter_sel_sgd."""
+    """Which features iter_sel_sgd keeps."""
     run: RunConfig = field(default_factory=RunConfig)
     """Where the work is done. Has no influence on the result."""
-    own: Any = None
-    """The algorithm's own configuration: what stands under the key that is called like the algorithm."""
+    own: Internal = None
+    """The algorithm's own configuration, as in TrainConfig."""
 
     def __post_init__(self) -> None:
-        if self.references_by not in ORDERS:
-            raise ConfigError(f"references_by is {self.references_by!r}", hint=f"Choose one of {', '.join(ORDERS)}.")
-        if self.layout.kind in ("files", "tasks"):
+        validate(self)
+        if self.layout.kind not in KINDS:
+            raise ConfigError(f"layout.kind is {self.layout.kind!r}; for lists, choose one of {', '.join(KINDS)}")
+        if self.patience is not None and not self.devtest:
             raise ConfigError(
-                f"layout.kind is {self.layout.kind!r}", hint="Lists are dealt out random, reshard or sequential."
+                f"patience is {self.patience}, but there is no devtest", hint="Give devtest lists, to score epochs on."
             )
-        self.train_config("", "")  # checks the rest
+        self.train_config("lists", "devtest")  # checks the rest
 
     def check(self) -> None:
         """Raise ConfigError where the data is not clear."""
         if not self.lists:
-            raise ConfigError("there are no lists to train on", hint="Give lists: [FILE, …] or --lists.")
+            raise ConfigError("no lists to train on", hint="Give lists: [FILE, …] or --lists.")
         if "-" in (*self.lists, *self.references, *self.devtest, *self.devtest_references):
             raise ConfigError("standard input cannot be read twice", hint="Write it to a file first.")
         if bool(self.references) == (self.fields.objective is not None):
+            both = "both references and an objective" if self.references else "no references and no objective"
             raise ConfigError(
-                "it is not clear what good hypotheses are",
-                hint="Give references, or the field of an objective that each hypothesis carries.",
+                f"{both}: one of them must say which hypotheses are good", hint="Give --references or --objective."
             )
         if bool(self.devtest) != bool(self.devtest_references):
-            raise ConfigError("devtest lists and devtest references belong together", hint="BLEU decides on devtest.")
+            raise ConfigError(
+                "devtest and devtest_references must be given together",
+                hint="BLEU on devtest decides which epoch is best.",
+            )
         if self.objective.lower_is_better and self.fields.objective is None:
-            raise ConfigError("lower_is_better is about an objective", hint="Give fields.objective.")
+            raise ConfigError(
+                "objective.lower_is_better has no effect without an objective", hint="Give fields.objective."
+            )
 
     def train_config(self, lists: str, devtest: str | None) -> TrainConfig:
         """The run over compiled tables."""
         layout = self.layout
         if layout.size is None and layout.shards is None and not algorithm_class(self.algorithm).one_shard:
-            layout = TrainLayout(layout.kind, size=SIZE, seed=layout.seed)
+            layout = LayoutConfig(layout.kind, size=SIZE, seed=layout.seed)
         epoch = EpochConfig(
             metric=self.objective.metric,
             order=self.objective.order,
@@ -104,8 +111,3 @@ class RerankConfig:
             run=self.run,
             own=self.own,
         )
-
-
-def load_rerank_config(values: Mapping[str, Any], where: str | os.PathLike[str] | None = None) -> RerankConfig:
-    """The configuration of these values. The key called like the algorithm holds the algorithm's own configuration."""
-    return load_with_own(RerankConfig, values, where)

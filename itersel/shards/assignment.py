@@ -1,4 +1,4 @@
-"""Which sentences go into which shard: at random by a seed, in input order, or by task label.
+"""Which sentences go into which shard: at random by a seed, in input order, or by domain.
 
 In: a number of sentences and their labels. Out: lists of sentence numbers, a function of the options alone: the
 shuffle sorts by SplitMix64 (the kernel's generator) of seed and sentence number, so every platform has the same one.
@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 from itersel.base.errors import ConfigError
 
-KINDS = ("random", "sequential", "tasks")
+DOMAINS = "domains"
+KINDS = ("random", "sequential", DOMAINS)
+OLD_KINDS = {"tasks": DOMAINS}
+"""Former names of kinds, which are still accepted."""
 DEFAULT_SIZE = 1000
 MASK = 2**64 - 1
 
@@ -22,7 +25,7 @@ class Assignment:
 
     name: str
     sentences: tuple[int, ...]
-    task: str = ""  # the label of all of them, where shards are made by task
+    task: str = ""  # the domain of all of them, where shards are made by domain
 
 
 @dataclass(frozen=True)
@@ -31,40 +34,44 @@ class Layout:
 
     random      shuffled by the seed, then cut
     sequential  cut in input order
-    tasks       for each label, in code point order of the labels, its sentences in input order, cut
+    domains     for each domain, in code point order of the labels, its sentences in input order, cut
     """
 
     kind: str = "random"
     size: int | None = None
-    """The most sentences a shard may have. Default: 1000; for tasks, one shard for each label."""
+    """The most sentences a shard may have. Default: 1000; for domains, one shard for each."""
     shards: int | None = None
-    """The number of shards instead of their size; not for tasks."""
+    """The number of shards instead of their size; not for domains."""
     seed: int = 1
     first: int | None = None
     """Make only so many of the shards, the first ones: training on a part of the corpus."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", current_kind(self.kind))
         if self.kind not in KINDS:
-            raise ConfigError(f"unknown layout {self.kind!r}", hint=f"Choose one of {', '.join(KINDS)}.")
+            raise ConfigError(f"layout is {self.kind!r}; choose one of {', '.join(KINDS)}")
         for name in ("size", "shards", "first"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise ConfigError(f"{name} is {value}", hint="Give at least 1.")
+                raise ConfigError(f"{name} is {value}; give a whole number of at least 1")
         if self.size is not None and self.shards is not None:
             raise ConfigError("size and shards exclude each other", hint="Give one of them.")
-        if self.kind == "tasks" and self.shards is not None:
-            raise ConfigError("the number of shards follows from the tasks", hint="Give size, or nothing.")
+        if self.kind == DOMAINS and self.shards is not None:
+            raise ConfigError("shards: their number follows from the domains", hint="Give size, or nothing.")
 
-    def assign(self, count: int, tasks: Sequence[str] = ()) -> list[Assignment]:
-        """The shards of `count` sentences; `tasks` has a label for each, and is read by the layout `tasks` only."""
+    def assign(self, count: int, domains: Sequence[str] = ()) -> list[Assignment]:
+        """The shards of `count` sentences; `domains` has a label for each, and is read by the layout `domains` only."""
         if not count:
             raise ConfigError("there are no sentences to put into shards")
         groups: list[tuple[str, list[int]]]
-        if self.kind == "tasks":
-            if len(tasks) != count or not all(tasks):
-                raise ConfigError("the layout `tasks` needs a task label for every sentence")
-            by_label: dict[str, list[int]] = {label: [] for label in sorted(set(tasks))}
-            for number, label in enumerate(tasks):
+        if self.kind == DOMAINS:
+            if len(domains) != count or not all(domains):
+                raise ConfigError(
+                    "the layout `domains` needs a label for every sentence",
+                    hint="Give a file of labels, one a line, or choose another layout.",
+                )
+            by_label: dict[str, list[int]] = {label: [] for label in sorted(set(domains))}
+            for number, label in enumerate(domains):
                 by_label[label].append(number)
             groups = list(by_label.items())
         else:
@@ -78,8 +85,13 @@ class Layout:
             if self.shards > len(numbers):
                 raise ConfigError(f"{self.shards} shards of {len(numbers)} sentences", hint="Ask for fewer shards.")
             return self.shards
-        size = self.size or (len(numbers) if self.kind == "tasks" else DEFAULT_SIZE)
+        size = self.size or (len(numbers) if self.kind == DOMAINS else DEFAULT_SIZE)
         return -(-len(numbers) // size)
+
+
+def current_kind(kind: str) -> str:
+    """The name of a kind of layout, also of the former one."""
+    return OLD_KINDS.get(kind, kind)
 
 
 def shard_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Compilation: sentences, references, task labels and grammars become the bytes of shards.
+"""Compilation: sentences, references, domains and grammars become the bytes of shards.
 
 In: a `Corpus` and a source of grammars: files or, without writing any, the extraction index. Out: one shard for a list
 of sentence numbers. The bytes, and the content key that stands for all they are made from, do not depend on other
@@ -55,11 +55,11 @@ class ShardOptions:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentences, each with its references and its task label (empty without labels)."""
+    """Sentences, each with its references and its domain (empty without labels)."""
 
     sentences: list[Sentence]
     references: list[tuple[str, ...]]
-    tasks: list[str]
+    domains: list[str]
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -69,7 +69,7 @@ class Corpus:
         cls,
         sentences: str | os.PathLike[str],
         references: Sequence[str | os.PathLike[str]],
-        tasks: str | os.PathLike[str] | None = None,
+        domains: str | os.PathLike[str] | None = None,
         *,
         places: GrammarPlaces | None = None,
     ) -> Corpus:
@@ -90,7 +90,7 @@ class Corpus:
                 )
         columns = [list(_parallel(path, len(read), sentences)) for path in references]
         labels = (
-            [""] * len(read) if tasks is None else [line.strip() for line in _parallel(tasks, len(read), sentences)]
+            [""] * len(read) if domains is None else [line.strip() for line in _parallel(domains, len(read), sentences)]
         )
         return cls(read, list(zip(*columns, strict=True)) if columns else [()] * len(read), labels)
 
@@ -189,7 +189,7 @@ class ShardCompiler:
         digest = hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode())
         for number in numbers:
             sentence = self._sentence(number)
-            content = [number, sentence.id, sentence.text, self.corpus.references[number], self.corpus.tasks[number]]
+            content = [number, sentence.id, sentence.text, self.corpus.references[number], self.corpus.domains[number]]
             digest.update(b"\n" + json.dumps([*content, self.grammars.key(sentence)]).encode())
         return digest.hexdigest()
 
@@ -199,8 +199,8 @@ class ShardCompiler:
         for number in numbers:
             sentence = self._sentence(number)
             grammar, name = self.grammars.grammar(number, sentence)
-            references, task = self.corpus.references[number], self.corpus.tasks[number]
-            writer.add(sentence.text, references, grammar, id=sentence.id, task=task, path=name)
+            references, domain = self.corpus.references[number], self.corpus.domains[number]
+            writer.add(sentence.text, references, grammar, id=sentence.id, task=domain, path=name)
         return writer.to_bytes()
 
     def _sentence(self, number: int) -> Sentence:

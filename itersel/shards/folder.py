@@ -93,7 +93,7 @@ Runner = Callable[[Sequence[PlannedShard]], Iterable[ShardRecord]]
 
 def plan_shards(compiler: ShardCompiler, layout: Layout) -> list[PlannedShard]:
     """All shards of the corpus."""
-    assignments = layout.assign(len(compiler.corpus), compiler.corpus.tasks)
+    assignments = layout.assign(len(compiler.corpus), compiler.corpus.domains)
     return [PlannedShard(one, compiler.key(one.sentences)) for one in assignments]
 
 

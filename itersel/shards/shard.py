@@ -1,4 +1,4 @@
-"""Shards: the compiled unit of work. Sentences with references, task label and grammar in one memory-mapped file.
+"""Shards: the compiled unit of work. Sentences with references, domain and grammar in one memory-mapped file.
 
 What does not depend on the weights (tokens, rule tables, feature ids, template features) is computed when the shard is
 made, not every epoch. A shard carries a format version and a checksum; a truncated or altered one is refused by name.
@@ -87,6 +87,7 @@ class Shard:
         return self.native.id(sentence)
 
     def task(self, sentence: int) -> str:
+        """The sentence's domain; empty without one. The file format calls it task."""
         return self.native.task(sentence)
 
     def source(self, sentence: int) -> str:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine_cases import unavailable
+from driver_process import until
+from engine_cases import small_data, unavailable
+from gated import ALGORITHM, Gate
 from itersel.base.errors import ResourceError
+from itersel.engines.config import RunConfig
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60.0
 
 
 def single_node(kind: str, folder: Path, variables: dict[str, str]) -> Iterator[None]:
@@ -39,28 +38,17 @@ def single_node(kind: str, folder: Path, variables: dict[str, str]) -> Iterator[
             subprocess.run(["bash", script, "stop", str(folder)], check=True)
 
 
-def longer(config: TrainConfig) -> TrainConfig:
-    """One epoch that takes some seconds, so that there is time to do something to it."""
-    epoch = replace(config.epoch, k=1_500, unique=False)
-    return replace(config, epochs=1, devtest=(), epoch=epoch)
+def one_round(data: TrainConfig) -> TrainConfig:
+    """One round, without devtest."""
+    return replace(data, epochs=1, devtest=())
 
 
-def command(config: TrainConfig, output: Path, runner: str) -> list[str]:
-    """The same run by the command line."""
-    words = [sys.executable, "-m", "itersel", "train", "--output", str(output), "--shards", *config.shards]
-    words += ["--start", str(config.start), "--epochs", str(config.epochs), "--runner", runner]
-    words += ["--reducers", str(config.run.reducers), "--top", str(config.selection.top), "-k", str(config.epoch.k)]
-    words += ["--eta", str(config.epoch.learn.eta), "--set", f"epoch.unique={str(config.epoch.unique).lower()}"]
-    words += ["--lm", config.language_model] if config.language_model else []
-    words += ["--fold-lm", *config.fold_models] if config.fold_models else []
-    return words
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
+def gated_round(folder: Path, run: RunConfig) -> tuple[TrainConfig, Gate]:
+    """The same round over the same data in the folder, where mappers wait at a closed gate."""
+    folder.mkdir()
+    gate = Gate(folder)
+    gate.close()
+    return replace(one_round(small_data(folder)), algorithm=ALGORITHM, run=run), gate
 
 
 def workers(run: Path, kind: str) -> list[int]:
@@ -78,9 +66,14 @@ def workers(run: Path, kind: str) -> list[int]:
     return found
 
 
-def rows(run: Path) -> dict[str, int]:
-    """The first epoch's finished shards, with what tells a file from another of the same name."""
-    return {path.name: path.stat().st_ino for path in (run / "epoch-001" / "shards").glob("*.vec")}
+def mapped(run: Path) -> list[str]:
+    """What is there of mapped items."""
+    return sorted(path.name for path in run.glob("jobs/*/*.mapped"))
+
+
+def gone(run: Path) -> None:
+    """Wait until no task of the run is left."""
+    until(lambda: not workers(run, "map"), "the end of all map tasks")
 
 
 def fail_everywhere(config: TrainConfig, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -89,16 +82,10 @@ def fail_everywhere(config: TrainConfig, folder: Path, monkeypatch: pytest.Monke
     python.write_text("#!/bin/sh\necho 'this node has no such library' >&2\nexit 7\n")
     python.chmod(0o755)
     monkeypatch.setenv("ITERSEL_PYTHON", str(python))
-    config = replace(config, shards=config.shards[:1], epochs=1, devtest=())
+    config = replace(one_round(config), shards=config.shards[:1])
     with pytest.raises(ResourceError) as caught:
         train(config, folder / "run", warn=lambda text: None)
     first, words, last = str(caught.value).split("\n")
     assert first == f"shard 0 ({config.shards[0]}): the map task failed. It said:"
     assert words == "    this node has no such library"
     return last
-
-
-def kill_one(run: Path) -> None:
-    """Kill a map task's process, as the kernel does when memory runs out."""
-    wait_for(lambda: workers(run, "map"))
-    os.kill(workers(run, "map")[0], signal.SIGKILL)

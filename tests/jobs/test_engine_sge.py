@@ -1,15 +1,19 @@
 """Training on a real Grid Engine: the same bytes as inline, and what happens when things go wrong."""
 
+import os
 import signal
 import subprocess
 from dataclasses import replace
 
 import pytest
 
-from batch_cases import command, fail_everywhere, kill_one, longer, single_node, wait_for, workers
+from batch_cases import fail_everywhere, gated_round, gone, one_round, single_node, workers
+from driver_process import DriverProcess
 from engine_cases import assert_same_run, small_data
+from engine_contract import check_failure, check_map_and_reduce, check_map_only
 from itersel.base.errors import ConfigError
-from itersel.run.config import RunConfig
+from itersel.engines import open_engine
+from itersel.engines.config import RunConfig
 from itersel.run.driver import train
 
 pytestmark = pytest.mark.slow
@@ -31,6 +35,12 @@ def waiting():
     return subprocess.run(["qstat", "-u", "*"], capture_output=True, text=True).stdout
 
 
+@pytest.mark.parametrize("check", [check_map_and_reduce, check_map_only, check_failure])
+def test_contract(check, tmp_path):
+    check(lambda folder: open_engine(SGE, folder), tmp_path)
+    assert waiting() == ""
+
+
 def test_same_bytes(tmp_path, data):
     data = replace(data, epochs=2)
     train(data, tmp_path / "inline", warn=lambda text: None)
@@ -41,25 +51,29 @@ def test_same_bytes(tmp_path, data):
 
 
 def test_killed_task_is_done_again(tmp_path, data):
-    config = longer(data)
-    train(config, tmp_path / "inline", warn=lambda text: None)
-    driver = subprocess.Popen(command(config, tmp_path / "run", "sge"), stderr=subprocess.PIPE, text=True)
-    kill_one(tmp_path / "run")
-    _, said = driver.communicate()
-    assert driver.returncode == 0, said
+    train(one_round(data), tmp_path / "inline", warn=lambda text: None)
+    config, gate = gated_round(tmp_path / "data", SGE)
+    run = tmp_path / "run"
+    with DriverProcess(config, run) as driver:
+        driver.until(lambda: gate.waiting(0), "a map task at work")
+        os.kill(workers(run, "map")[0], signal.SIGKILL)
+        gate.open()
+        code, said = driver.wait()
+    assert code == 0, said
     assert "attempt 2 of 3" in said
-    assert_same_run(tmp_path / "inline", tmp_path / "run")
+    assert_same_run(tmp_path / "inline", run)
     assert waiting() == "", "the failed task does not stay behind"
 
 
-def test_interrupt_deletes_the_jobs(tmp_path, data):
-    driver = subprocess.Popen(command(longer(data), tmp_path / "run", "sge"), stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: workers(tmp_path / "run", "map"))
-    driver.send_signal(signal.SIGINT)
-    _, said = driver.communicate()
-    assert driver.returncode == 130, said
+def test_interrupt_deletes_the_jobs(tmp_path):
+    config, gate = gated_round(tmp_path / "data", SGE)
+    with DriverProcess(config, tmp_path / "run") as driver:
+        driver.until(lambda: gate.waiting(0), "a map task at work")
+        driver.send(signal.SIGINT)
+        code, said = driver.wait()
+    assert code == 130, said
     assert waiting() == ""
-    wait_for(lambda: not workers(tmp_path / "run", "map"))
+    gone(tmp_path / "run")
 
 
 def test_what_a_failing_task_says_is_shown(tmp_path, data, monkeypatch):
@@ -69,7 +83,7 @@ def test_what_a_failing_task_says_is_shown(tmp_path, data, monkeypatch):
 
 def test_options_of_the_site(tmp_path, data):
     def options(*words):
-        return replace(data, epochs=1, devtest=(), run=replace(SGE, options=words))
+        return replace(one_round(data), run=replace(SGE, options=words))
 
     with pytest.raises(ConfigError, match=r"does not take the job:.*nowhere"):
         train(options("-q", "nowhere.q", "-w", "e"), tmp_path / "1")

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from batch_cases import command, fail_everywhere, kill_one, longer, rows, single_node, wait_for, workers
+from batch_cases import fail_everywhere, gated_round, gone, mapped, one_round, single_node, workers
+from driver_process import DriverProcess, until
 from engine_cases import assert_same_run, small_data
+from engine_contract import CHECKS
 from itersel.base.errors import ConfigError, InputError
-from itersel.engines import slurm
-from itersel.run.config import RunConfig
+from itersel.engines import file_work, local, open_engine, slurm
+from itersel.engines.config import RunConfig
 from itersel.run.driver import train
 
 pytestmark = pytest.mark.slow
@@ -31,16 +33,22 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def long_run(data, tmp_path_factory):
-    """A configuration of one longer epoch, and its run by the inline engine."""
-    config, folder = longer(data), tmp_path_factory.mktemp("inline") / "run"
-    train(config, folder, warn=lambda text: None)
-    return config, folder
+def inline_round(data, tmp_path_factory):
+    """One round by the inline engine."""
+    folder = tmp_path_factory.mktemp("inline") / "run"
+    train(one_round(data), folder, warn=lambda text: None)
+    return folder
 
 
 def waiting():
     """Names of the jobs that are in the queue."""
     return subprocess.run(["squeue", "--noheader", "--format=%j"], capture_output=True, text=True).stdout.split()
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_contract(check, tmp_path):
+    check(lambda folder: open_engine(SLURM, folder), tmp_path)
+    assert waiting() == []
 
 
 def test_same_bytes(tmp_path, data):
@@ -71,86 +79,91 @@ def test_multi30k(tmp_path, multi30k_training):
     assert_same_run(tmp_path / "inline", tmp_path / "slurm")
 
 
-def test_killed_task_is_done_again(tmp_path, long_run):
-    config, expected = long_run
-    driver = subprocess.Popen(command(config, tmp_path / "run", "slurm"), stderr=subprocess.PIPE, text=True)
-    kill_one(tmp_path / "run")
-    _, said = driver.communicate()
-    assert driver.returncode == 0, said
+def test_killed_task_is_done_again(tmp_path, inline_round):
+    config, gate = gated_round(tmp_path / "data", SLURM)
+    run = tmp_path / "run"
+    with DriverProcess(config, run) as driver:
+        driver.until(lambda: gate.waiting(0), "a map task at work")
+        os.kill(workers(run, "map")[0], signal.SIGKILL)
+        gate.open()
+        code, said = driver.wait()
+    assert code == 0, said
     assert "killed by signal 9" in said
     assert "attempt 2 of 3" in said
-    assert_same_run(expected, tmp_path / "run")
+    assert_same_run(inline_round, run)
 
 
-def test_killed_driver_resumes_shard_by_shard(tmp_path, long_run):
-    config, expected = long_run
+def test_killed_driver_resumes_item_by_item(tmp_path, inline_round, monkeypatch):
+    config, gate = gated_round(tmp_path / "data", SLURM)
     run = tmp_path / "run"
-    driver = subprocess.Popen(command(config, run, "slurm"), stderr=subprocess.DEVNULL)
-    wait_for(lambda: rows(run))
-    driver.kill()
-    driver.wait()
-    left = set(waiting())
-    assert len(left) == 1, "nobody has cancelled its jobs"
-    before = rows(run)
-    done = subprocess.run(command(config, run, "slurm"), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert before, "there was something to keep"
-    assert not set(waiting()) & left
-    assert_same_run(expected, run)
-
-
-def test_finished_shards_are_kept(tmp_path, long_run, monkeypatch):
-    """The second driver submits only what the first one did not get."""
-    config, expected = long_run
+    gate.open((0, 1))
+    with DriverProcess(config, run) as driver:
+        driver.until(lambda: mapped(run) == ["00001.mapped"], "the largest shard's result")
+        driver.process.kill()
+        driver.wait()
+    left = waiting()
+    assert left, "nobody has cancelled its jobs"
+    gate.open()
     submitted, submit = [], slurm.SlurmQueue.submit
+    before = []
 
-    def stop_at_first_row(self, job):
+    def record(self, job):
+        before.append(mapped(run))
         submitted.append((job.log.split("-")[0], job.tasks))
-        number = submit(self, job)
-        if job.log.startswith("reduce"):
-            wait_for(lambda: len(rows(tmp_path / "run")) >= 2)
-            raise KeyboardInterrupt
-        return number
+        return submit(self, job)
 
-    monkeypatch.setattr(slurm.SlurmQueue, "submit", stop_at_first_row)
-    with pytest.raises(KeyboardInterrupt):
-        train(replace(config, run=SLURM), tmp_path / "run", warn=lambda text: None)
-    assert submitted == [("map", 3), ("map", 1), ("reduce", 2)]
-    kept = rows(tmp_path / "run")
-    monkeypatch.setattr(slurm.SlurmQueue, "submit", lambda self, job: (submitted.append(job), submit(self, job))[1])
-    train(replace(config, run=SLURM), tmp_path / "run", warn=lambda text: None)
-    assert sum(job.tasks for job in submitted[3:] if job.log.startswith("map")) == 4 - len(kept)
-    assert_same_run(expected, tmp_path / "run")
-
-
-def test_controller_may_start_anew(tmp_path, long_run):
-    config, expected = long_run
-    driver = subprocess.Popen(command(config, tmp_path / "run", "slurm"), stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: workers(tmp_path / "run", "map"))
-    process = int(Path(os.environ["SLURM_CONF"]).with_name("slurmctld.pid").read_text())
-    os.kill(process, signal.SIGTERM)
-    wait_for(lambda: not Path(f"/proc/{process}").exists())
-    subprocess.run(["slurmctld"], check=True)
-    _, said = driver.communicate()
-    assert driver.returncode == 0, said
-    assert_same_run(expected, tmp_path / "run")
-
-
-def test_interrupt_cancels_the_jobs(tmp_path, long_run):
-    driver = subprocess.Popen(command(long_run[0], tmp_path / "run", "slurm"), stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: workers(tmp_path / "run", "map"))
-    assert waiting()
-    driver.send_signal(signal.SIGINT)
-    _, said = driver.communicate()
-    assert driver.returncode == 130, said
+    monkeypatch.setattr(slurm.SlurmQueue, "submit", record)
+    train(config, run, warn=lambda text: None)
+    assert "00001.mapped" in before[0]
+    assert sum(tasks for kind, tasks in submitted if kind == "map") == 4 - len(before[0]) <= 3
     assert waiting() == []
-    wait_for(lambda: not workers(tmp_path / "run", "map"))
-    assert not (tmp_path / "run" / "batch").exists()
+    assert_same_run(inline_round, run)
 
 
-def test_corrupt_shard_is_named(tmp_path, data, monkeypatch):
+def test_interrupt_cancels_the_jobs_and_another_engine_goes_on(tmp_path, inline_round, monkeypatch):
+    config, gate = gated_round(tmp_path / "data", SLURM)
+    run = tmp_path / "run"
+    gate.open((0, 1))
+    with DriverProcess(config, run) as driver:
+        driver.until(lambda: mapped(run) == ["00001.mapped"], "the largest shard's result")
+        driver.until(lambda: workers(run, "map"), "a map task at work")
+        assert waiting()
+        driver.send(signal.SIGINT)
+        code, said = driver.wait()
+    assert code == 130, said
+    assert waiting() == []
+    gone(run)
+    assert not (run / "batch").exists()
+    gate.open()
+    again = []
+
+    def record(job, item, *more):
+        again.append(item.number)
+        file_work.map_to_file(job, item, *more)
+
+    monkeypatch.setattr(local, "map_to_file", record)
+    train(replace(config, run=RunConfig("inline", reducers=2)), run, warn=lambda text: None)
+    assert again == [3, 2, 0]
+    assert_same_run(inline_round, run)
+
+
+def test_controller_may_start_anew(tmp_path, inline_round):
+    config, gate = gated_round(tmp_path / "data", SLURM)
+    with DriverProcess(config, tmp_path / "run") as driver:
+        driver.until(lambda: gate.waiting(0), "a map task at work")
+        process = int(Path(os.environ["SLURM_CONF"]).with_name("slurmctld.pid").read_text())
+        os.kill(process, signal.SIGTERM)
+        until(lambda: not Path(f"/proc/{process}").exists(), "the end of slurmctld")
+        subprocess.run(["slurmctld"], check=True)
+        gate.open()
+        code, said = driver.wait()
+    assert code == 0, said
+    assert_same_run(inline_round, tmp_path / "run")
+
+
+def test_corrupt_shard_is_named(tmp_path, monkeypatch):
     """The file is damaged after the driver has opened it, so that it is a task that finds out."""
-    config = replace(small_data(tmp_path), epochs=1, devtest=(), run=SLURM)
+    config = replace(one_round(small_data(tmp_path)), run=SLURM)
     victim, submit = Path(config.shards[2]), slurm.SlurmQueue.submit
 
     def damage(self, job):
@@ -164,7 +177,7 @@ def test_corrupt_shard_is_named(tmp_path, data, monkeypatch):
     monkeypatch.setattr(slurm.SlurmQueue, "submit", damage)
     with pytest.raises(InputError) as caught:
         train(config, tmp_path / "run", warn=lambda text: None)
-    assert str(caught.value).startswith(f"{victim}: "), "the shard's name comes first"
+    assert str(caught.value).startswith(f"shard 2 ({victim}): "), "the shard's name comes first"
     assert "checksum" in str(caught.value)
     assert waiting() == []
 
@@ -178,7 +191,7 @@ def test_what_a_failing_task_says_is_shown(tmp_path, data, monkeypatch, capsys):
 
 def test_options_of_the_site(tmp_path, data):
     def options(*words):
-        return replace(data, epochs=1, devtest=(), run=replace(SLURM, options=words))
+        return replace(one_round(data), run=replace(SLURM, options=words))
 
     with pytest.raises(ConfigError, match="invalid partition specified: nowhere"):
         train(options("--partition=nowhere"), tmp_path / "1")

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from engine_cases import assert_same_run, run, small_data, unavailable, write_shard
+from driver_process import PATIENCE, DriverProcess, finished, until
+from engine_cases import assert_same_run, run, small_data, unavailable
+from engine_contract import CHECKS
+from gated import ALGORITHM, Gate
 from itersel.base.errors import ConfigError, InputError, ResourceError
 from itersel.base.version import build_id
-from itersel.engines.spark import check_master, check_names, copy_to_store, explain, spark_properties
-from itersel.engines.spark_tasks import Failure, TaskError
-from itersel.learn.epoch import EpochConfig
-from itersel.learn.learner import LearnConfig
-from itersel.learn.mixing import Selection
-from itersel.run.config import RunConfig, TrainConfig
+from itersel.engines.config import RunConfig
+from itersel.engines.spark import SparkEngine, SparkFileNames, copy_to_store, explain
+from itersel.engines.spark_settings import check_master, spark_properties
+from itersel.engines.spark_tasks import PASSING, ShippedJob
+from itersel.mapreduce.failure import WorkerError
+from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 240.0
 
 
 class Cluster:
@@ -65,10 +66,6 @@ class Cluster:
         """Processes of a worker's executors."""
         return executors_of(self.worker(number))
 
-    def logs(self) -> str:
-        """What all executors wrote so far; they log every task they take."""
-        return "".join(path.read_text(errors="replace") for path in self.folder.glob("worker-*/app-*/*/stderr"))
-
 
 def executors_of(parent: int) -> list[int]:
     found = []
@@ -79,13 +76,6 @@ def executors_of(parent: int) -> list[int]:
             if int(ancestor) == parent and state != "Z" and b"ExecutorBackend" in command:
                 found.append(int(status.parent.name))
     return found
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain: {what}"
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -103,25 +93,26 @@ def cluster(tmp_path_factory) -> Iterator[Cluster]:
     assert list((made.folder / "pids").iterdir()) == []
 
 
-@pytest.fixture(scope="module")
-def long_data(tmp_path_factory) -> TrainConfig:
-    """Four shards that take about a second each, so that there is time to kill something."""
-    folder = tmp_path_factory.mktemp("data")
-    shards = [write_shard(folder / f"{k}.itsh", size, k) for k, size in enumerate((300, 450, 400, 350))]
-    return TrainConfig(
-        tuple(shards),
-        epochs=3,
-        epoch=EpochConfig(k=500, learn=LearnConfig(eta=0.01)),
-        selection=Selection(top=15),
-        run=RunConfig("inline", reducers=2),
-    )
+class Shared(SparkEngine):
+    """An engine that goes on when it is closed, so that all checks share one context."""
+
+    def close(self) -> None:
+        return
+
+
+@pytest.fixture(scope="class")
+def shared(cluster, tmp_path_factory) -> Iterator[Shared]:
+    engine = Shared(RunConfig("spark", reducers=2, options=cluster.options()), tmp_path_factory.mktemp("shared"))
+    yield engine
+    SparkEngine.close(engine)
 
 
 @pytest.fixture(scope="module")
-def long_reference(long_data, tmp_path_factory) -> Path:
+def reference(tmp_path_factory) -> Path:
+    """The small data's run by the inline engine."""
     folder = tmp_path_factory.mktemp("reference")
-    run(long_data, folder)
-    return folder
+    run(small_data(folder), folder / "run")
+    return folder / "run"
 
 
 def on_spark(config: TrainConfig, options: tuple[str, ...], store: Path | None = None) -> TrainConfig:
@@ -129,46 +120,43 @@ def on_spark(config: TrainConfig, options: tuple[str, ...], store: Path | None =
     return dataclasses.replace(config, run=RunConfig("spark", reducers=2, options=options, store=place))
 
 
-class Driver:
-    """`itersel train -r spark` as a process."""
-
-    def __init__(self, config: TrainConfig, output: Path):
-        path = output.parent / f"{output.name}.json"  # JSON is YAML
-        path.write_text(json.dumps(dataclasses.asdict(config)))
-        self.output = output
-        command = [sys.executable, "-m", "itersel", "train", path, "--output", output]
-        self.process = subprocess.Popen(
-            list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
-        )
-
-    def wait(self) -> tuple[int, str]:
-        _, errors = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, errors
-
-    def until_at_work(self, epoch: int) -> None:
-        """Until the epoch, from 1, has begun: the one before is in the manifest."""
-
-        def begun() -> bool:
-            assert self.process.poll() is None, self.process.stderr.read()
-            return finished(self.output) >= epoch - 1
-
-        until(begun, f"epoch {epoch}")
-
-
-def finished(output: Path) -> int:
-    with contextlib.suppress(OSError, ValueError):
-        return len(json.loads((output / "manifest.json").read_text())["epochs"])
-    return 0
+def gated(cluster: Cluster, folder: Path) -> tuple[TrainConfig, Gate]:
+    """The same data in the folder, where mappers of the second round and later wait at a closed gate."""
+    folder.mkdir()
+    gate = Gate(folder)
+    gate.close()
+    gate.open(*((0, item) for item in range(4)))
+    config = dataclasses.replace(small_data(folder), algorithm=ALGORITHM)
+    return on_spark(config, cluster.options()), gate
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("algorithm", ["iter_sel_sgd", "mix_sgd"])
-def test_same_bytes(cluster, tmp_path, algorithm):
-    config = dataclasses.replace(small_data(tmp_path), algorithm=algorithm)
-    run(config, tmp_path / "inline")
-    run(on_spark(config, cluster.options()), tmp_path / "spark")
-    assert_same_run(tmp_path / "inline", tmp_path / "spark")
+class TestContract:
+    @pytest.mark.parametrize("check", CHECKS)
+    def test_contract(self, shared, check, tmp_path):
+        check(lambda folder: shared, tmp_path)
+
+
+@pytest.mark.slow
+def test_same_bytes(cluster, reference, tmp_path):
+    run(on_spark(small_data(tmp_path), cluster.options()), tmp_path / "spark")
+    assert_same_run(reference, tmp_path / "spark")
     assert not list(tmp_path.glob("spark/**/*.tmp"))
+
+
+@pytest.mark.slow
+def test_shards_with_weights_of_their_own_and_models_of_one_name(cluster, tmp_path):
+    """Spark's workers have all files in one folder, where each needs a name of its own."""
+    config = dataclasses.replace(small_data(tmp_path), algorithm="mix_sgd", epochs=2, devtest=())
+    folds = []
+    for k, path in enumerate(config.fold_models):
+        folds.append(tmp_path / f"fold{k}" / "lm.arpa")
+        folds[k].parent.mkdir()
+        shutil.copy(path, folds[k])
+    run(config, tmp_path / "inline")
+    same = dataclasses.replace(config, fold_models=tuple(map(str, folds)))
+    run(on_spark(same, cluster.options()), tmp_path / "spark")
+    assert_same_run(tmp_path / "inline", tmp_path / "spark")
 
 
 @pytest.mark.slow
@@ -180,42 +168,47 @@ def test_same_bytes_on_demo_data(cluster, demo_training, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_is_killed(cluster, long_data, long_reference, tmp_path):
-    driver = Driver(on_spark(long_data, cluster.options()), tmp_path / "run")
-    driver.until_at_work(2)
-    until(lambda: cluster.executors(1), "an executor of the first worker")
-    for process in (cluster.worker(1), *cluster.executors(1)):
-        os.kill(process, signal.SIGKILL)
-    assert finished(tmp_path / "run") < 3
-    code, errors = driver.wait()
+def test_a_worker_is_killed(cluster, reference, tmp_path):
+    config, gate = gated(cluster, tmp_path / "data")
+    with DriverProcess(config, tmp_path / "run") as driver:
+        driver.until(lambda: len(gate.waiting(1)) >= 2, "a mapper on each worker")
+        for process in (cluster.worker(1), *cluster.executors(1)):
+            os.kill(process, signal.SIGKILL)
+        gate.open()
+        code, errors = driver.wait()
     assert code == 0, errors
-    assert_same_run(long_reference, tmp_path / "run")
+    assert_same_run(reference, tmp_path / "run")
     assert "Lost executor" in (tmp_path / "run" / ".spark.log").read_text()
     cluster.start()  # the dead worker only
 
 
 @pytest.mark.slow
-def test_the_driver_is_interrupted_and_killed(cluster, long_data, long_reference, tmp_path):
+def test_the_driver_is_interrupted_and_killed(cluster, reference, tmp_path):
     """Ctrl-C ends the work on the cluster; so does a kill; and the same command goes on where it was."""
-    config = on_spark(long_data, cluster.options())
-    driver = Driver(config, tmp_path / "run")
-    driver.until_at_work(2)
-    driver.process.send_signal(signal.SIGINT)
-    code, errors = driver.wait()
+    config, gate = gated(cluster, tmp_path / "data")
+
+    def no_executors() -> bool:
+        return not cluster.executors(1) + cluster.executors(2)
+
+    with DriverProcess(config, tmp_path / "run") as driver:
+        driver.until(lambda: gate.waiting(1), "a mapper of the second round")
+        driver.send(signal.SIGINT)
+        code, errors = driver.wait()
     assert code == 130, errors
     assert "Traceback" not in errors
-    until(lambda: not cluster.executors(1) + cluster.executors(2), "the end of all executors")
-    before = finished(tmp_path / "run")
-    assert 1 <= before < 3
-    driver = Driver(config, tmp_path / "run")
-    until(lambda: cluster.executors(1), "an executor of the second run")
-    driver.process.kill()
-    driver.process.communicate()
-    until(lambda: not cluster.executors(1) + cluster.executors(2), "the end of all executors")
-    assert finished(tmp_path / "run") < 3
-    code, errors = Driver(config, tmp_path / "run").wait()
+    until(no_executors, "the end of all executors")
+    assert finished(tmp_path / "run") == 1
+    with DriverProcess(config, tmp_path / "run") as driver:
+        driver.until(lambda: cluster.executors(1), "an executor of the second run")
+        driver.process.kill()
+        driver.wait()
+    until(no_executors, "the end of all executors")
+    assert finished(tmp_path / "run") == 1
+    gate.open()
+    with DriverProcess(config, tmp_path / "run") as driver:
+        code, errors = driver.wait()
     assert code == 0, errors
-    assert_same_run(long_reference, tmp_path / "run")
+    assert_same_run(reference, tmp_path / "run")
 
 
 @pytest.mark.slow
@@ -226,7 +219,8 @@ def test_a_corrupt_shard_is_named_first(cluster, tmp_path):
     content = bytearray(damaged.read_bytes())
     content[len(content) // 2] ^= 1
     damaged.write_bytes(content)
-    code, errors = Driver(on_spark(config, cluster.options(), tmp_path / "store"), tmp_path / "run").wait()
+    with DriverProcess(on_spark(config, cluster.options(), tmp_path / "store"), tmp_path / "run") as driver:
+        code, errors = driver.wait()
     assert code == 2
     said = next(line for line in errors.splitlines() if "error:" in line)
     assert str(damaged) in said
@@ -240,7 +234,7 @@ def test_workers_with_other_code_are_refused(cluster, tmp_path):
     """Both builds are named. The workers find a package that differs by one character."""
     skip = shutil.ignore_patterns("__pycache__", "kernel")
     shutil.copytree(ROOT / "itersel", tmp_path / "other" / "itersel", ignore=skip)
-    with open(tmp_path / "other" / "itersel" / "plan.py", "a") as stream:
+    with open(tmp_path / "other" / "itersel" / "__init__.py", "a") as stream:
         stream.write("#")
     options = cluster.options(f"spark.executorEnv.PYTHONPATH={tmp_path / 'other'}")
     with pytest.raises(
@@ -250,7 +244,7 @@ def test_workers_with_other_code_are_refused(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_code_is_shipped_to_bare_workers(cluster, tmp_path):
+def test_code_is_shipped_to_bare_workers(cluster, reference, tmp_path):
     """Workers whose Python has no package of ours get a wheelhouse's archive; without one, they are told of it."""
     from itersel.engines.wheelhouse import build_wheelhouse
 
@@ -258,14 +252,13 @@ def test_code_is_shipped_to_bare_workers(cluster, tmp_path):
     if subprocess.run([bare, "-I", "-c", "import itersel"], capture_output=True).returncode == 0:
         unavailable(f"{bare} has itersel")
     config = small_data(tmp_path)
-    run(config, tmp_path / "inline")
     options = cluster.options(f"spark.pyspark.python={bare}")
     with pytest.raises(ResourceError, match=r"No module named 'itersel'") as caught:
         train(on_spark(config, options), tmp_path / "refused")
     assert "wheelhouse" in str(caught.value)
     build_wheelhouse(tmp_path / "wheelhouse")
     run(on_spark(config, (*options, f"wheelhouse={tmp_path / 'wheelhouse'}")), tmp_path / "spark")
-    assert_same_run(tmp_path / "inline", tmp_path / "spark")
+    assert_same_run(reference, tmp_path / "spark")
 
 
 @pytest.mark.slow
@@ -277,7 +270,7 @@ def test_same_bytes_on_multi30k(cluster, multi30k_training, tmp_path):
 
 def test_options_are_checked():
     def properties(*options: str) -> dict[str, str]:
-        return spark_properties(TrainConfig(run=RunConfig("spark", jobs=3, options=options)))
+        return spark_properties(RunConfig("spark", jobs=3, options=options))
 
     assert properties("spark.executor.memory=2g")["spark.executor.memory"] == "2g"
     assert properties("spark.master=spark://127.0.0.1:7077")["spark.driver.host"] == "127.0.0.1"
@@ -290,17 +283,47 @@ def test_options_are_checked():
         properties("wheelhouse=/nowhere")
 
 
-def test_models_need_names_of_their_own(tmp_path):
-    """Spark's workers have all files in one folder; what Spark itself says of two of one name is no help."""
-    config = small_data(tmp_path)
-    for k in range(2):
-        (tmp_path / f"fold{k}").mkdir()
-        shutil.copy(config.fold_models[k], tmp_path / f"fold{k}" / "lm.k.arpa")
-    folds = tuple(str(tmp_path / f"fold{k}" / "lm.k.arpa") for k in range(2))
-    same = dataclasses.replace(config, fold_models=folds, run=RunConfig("spark"))
-    with pytest.raises(ConfigError, match=r"fold1/lm\.k\.arpa is called as .*fold0/lm\.k\.arpa"):
-        train(same, tmp_path / "run")
-    check_names([config.language_model, *config.fold_models])
+class Recorder:
+    """A context that writes down what it is given."""
+
+    def __init__(self):
+        self.added = []
+
+    def addFile(self, path):  # noqa: N802
+        self.added.append((os.path.basename(path), Path(path).read_text()))
+
+
+def test_files_get_names_of_their_own(tmp_path):
+    """By content where two are called the same; where a link leads counts."""
+    for name, text in (("a/lm", "1"), ("b/lm", "2"), ("c/lm", "2"), ("d/other", "3")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    (tmp_path / "link").symlink_to(tmp_path / "d" / "other")
+    context = Recorder()
+    files = SparkFileNames(context)
+    first, second, third = (files.add(str(tmp_path / name / "lm")) for name in "abc")
+    assert (first, second) == ("lm", third)
+    assert re.fullmatch("[0-9a-f]{32}-lm", second)
+    assert files.add(str(tmp_path / "link")) == files.add(str(tmp_path / "d" / "other")) == "other"
+    assert context.added == [("lm", "1"), (second, "2"), ("other", "3")]
+    links = Path(files.links.name)
+    files.close()
+    assert not links.exists()
+
+
+def test_broadcasts_become_files_and_go_when_others_come(tmp_path):
+    @dataclasses.dataclass
+    class Broadcast:
+        value: bytes
+
+    def ship(**contents):
+        sent = {name: Broadcast(value) for name, value in contents.items()}
+        ShippedJob({}, {}, {}, sent)._write_passing(tmp_path / PASSING)
+        return {path.name: path.read_bytes() for path in (tmp_path / PASSING).iterdir()}
+
+    assert ship(one=b"1", two=b"2") == {"one": b"1", "two": b"2"}
+    assert ship(two=None) == {"one": b"1", "two": b"2"}, "what is there is not asked for again"
+    assert ship(two=None, three=b"3") == {"two": b"2", "three": b"3"}
 
 
 def test_a_master_that_does_not_answer():
@@ -323,13 +346,11 @@ def test_the_store_is_a_folder_and_goes_by_content(tmp_path):
 def test_failures_are_explained():
     """What Spark wraps around an error is taken off again."""
     given = InputError('it says "no"\nand more', where="a\\b.itsh", hint="Do it.")
-    wrapped = f"Job aborted due to stage failure: … (TID 8): {TaskError(given, 'shard 1 (a)')}\n\n\tat org.x.Y(Z.scala)"
+    wrapped = f"Job aborted due to stage failure: … (TID 8): {WorkerError(given)}\n\n\tat org.x.Y(Z.scala)"
     found = explain(wrapped, Path("log"))
     assert type(found) is InputError
     assert (found.where, found.hint) == (given.where, given.hint)
-    assert found.message.startswith("shard 1 (a) on ")
-    assert found.message.endswith(given.message)
-    assert Failure.find("nothing of ours") is None
+    assert found.message == f"{given.message} (on {socket.gethostname()})"
     other = explain(
         "Task 1 in stage 0.0 failed 4 times: org.apache.spark.api.python.PythonException: Traceback (most recent call"
         " last):\n  File x\nZeroDivisionError: division by zero\n\n\tat org.apache.spark.A.b(C.scala:1)\n",

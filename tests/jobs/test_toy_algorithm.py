@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 import pytest
-from toy_cases import NAME, check_toy_algorithm, copy_module, declared, medians, reference, toy_config
 
 from engine_cases import assert_same_run, small_data
 from itersel.base.errors import ConfigError
@@ -18,6 +17,7 @@ from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.run.config import load_train_config
 from itersel.run.driver import train
+from toy_cases import NAME, check_toy_algorithm, copy_module, declared, medians, reference, toy_config
 
 MODULE = Path(__file__).with_name("toy_median.py")
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from toy_median import MedianConfig
 
 from engine_cases import assert_same_run
 from itersel.algorithms.epoch_job import EpochJob
@@ -19,6 +18,7 @@ from itersel.model.vectors import Vector
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 from itersel.run.layout import TrainLayout
+from toy_median import MedianConfig
 
 NAME = "toy_median:Median"
 

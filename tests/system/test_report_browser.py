@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_runs import HOSTILE, large_experiment, make_runs
 
 from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
 from itersel.learn.mixing import Columns
 from itersel.model.vectors import Vector
 from itersel.report import write_report
+from report_runs import HOSTILE, large_experiment, make_runs
 
 FLAGS = (
     "--headless=new",

@@ -116,6 +116,7 @@ def test_what_is_in_the_wheel(wheel):
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert any(name.endswith("licenses/NOTICE") for name in names)
     assert "itersel/_installed/licenses/kenlm/COPYING.LESSER.3" in names
+    assert "itersel/_installed/licenses/pybind11/LICENSE" in names
     assert not any(name.endswith((".cc", ".hh")) or name.startswith("tests") for name in names)
 
 

@@ -23,6 +23,7 @@ from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Choice, Declaration
 from itersel.base.files import atomic_write, file_checksum, read_lines
+from itersel.base.json_files import read_json, write_json
 from itersel.base.progress import Progress
 from itersel.base.usage import Stopwatch, Usage, total
 from itersel.base.workers import ordered_map
@@ -39,7 +40,6 @@ from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig, expand, identity
 from itersel.run.devtest import FIGURES as DEVTEST_FIGURES
 from itersel.run.devtest import score, translate_shards
-from itersel.run.directory import read_json, write_json
 from itersel.run.driver import train
 from itersel.run.history import read_history
 from itersel.shards.shard import Shard

@@ -8,48 +8,111 @@ folder.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from itersel.base.config import assign, build, read_yaml
+from itersel.algorithms.registry import DEFAULT, algorithm_class
+from itersel.base.config import Matches, PathStr, Range, Settings, load, validate
 from itersel.base.errors import ConfigError
+from itersel.base.settings import Given
 from itersel.decode.decoder import DecoderOptions
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
-from itersel.model.features import parse_groups
-from itersel.pipeline.build_config import TRAIN, BuildConfig, load_config
-from itersel.run.config import TrainConfig, check_search
+from itersel.pipeline.build_config import TRAIN, BuildConfig, FeatureGroups, Name
+from itersel.run.config import TrainConfig, check_search, load_train_config
 
 GIVEN = "given"
 """The algorithm of a cell that takes weights from a file: nothing is trained."""
-BLOCK_KEYS = ("algorithm", "tuning", "features", "set", "vary", "weights", "name", "repeats")
-KEYS = ("name", "build", "build_set", "devtest", "tests", "decoder", "train", "grid", "significance", "run")
 RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run")
 """Keys of a training that the experiment itself fills in."""
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+TuningSet = Annotated[str, Matches("[^:]+(:0*[1-9][0-9]*)?", "a set, or train:8 for the first 8 shards of train")]
 
 
 @dataclass(frozen=True)
-class Significance:
+class SignificanceConfig:
     """The test of differences on the test sets: approximate randomisation, two-sided."""
 
-    level: float = 0.05
-    trials: int = 10_000
+    level: Annotated[float, Range(above=0, below=1)] = 0.05
+    trials: Annotated[int, Range(1)] = 10_000
+    """Shuffles."""
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 < self.level < 1:
-            raise ConfigError(f"significance.level is {self.level}", hint="Give a probability such as 0.05.")
-        if self.trials < 1:
-            raise ConfigError(
-                f"significance.trials is {self.trials}", hint="Give the number of shuffles, such as 10000."
-            )
+        validate(self)
+
+
+Significance = SignificanceConfig
+"""The name in itersel 0.1."""
+
+
+@dataclass(frozen=True)
+class BlockConfig:
+    """A part of the grid: algorithms × tuning sets × feature groups × varied keys."""
+
+    algorithm: tuple[str, ...]
+    tuning: tuple[TuningSet, ...] = ()
+    features: tuple[Annotated[str, FeatureGroups()], ...] = ("all",)
+    set: Settings = field(default_factory=Settings)
+    """Keys of conf/train.yaml, their parts joined by dots, with their values in this block."""
+    vary: Settings = field(default_factory=Settings)
+    """The same, with lists of values, all of which are tried."""
+    weights: PathStr | None = None
+    name: str = ""
+    repeats: Annotated[int, Range(1)] = 1
+
+    def __post_init__(self) -> None:
+        validate(self)
+        for name in self.algorithm:
+            if name != GIVEN:
+                algorithm_class(name)
+        if not self.algorithm:
+            raise ConfigError("algorithm is []; give at least one")
+        if not self.features:
+            raise ConfigError("features is []; give at least one")
+        if GIVEN in self.algorithm:
+            others = bool(self.tuning or self.set.items() or self.vary.items() or self.repeats > 1)
+            if self.weights is None or others:
+                raise ConfigError(
+                    "algorithm is 'given', which needs `weights`, and no `tuning`, `set`, `vary` or `repeats`",
+                    hint="Give a weight file.",
+                )
+        elif not self.tuning:
+            raise ConfigError("tuning is missing: the set to train on")
+
+
+@dataclass(frozen=True)
+class ExperimentFile:
+    """What the file holds, before the grid is multiplied out."""
+
+    build: PathStr
+    """The configuration of the build."""
+    devtest: str
+    tests: tuple[str, ...]
+    grid: tuple[BlockConfig, ...]
+    name: Name | None = None
+    """Default: the name of the file."""
+    build_set: Settings = field(default_factory=Settings)
+    """Keys of the build, their parts joined by dots, with values instead of those in its file."""
+    train: Settings = field(default_factory=Settings)
+    """Keys of conf/train.yaml, for all cells."""
+    decoder: DecoderOptions | None = None
+    significance: SignificanceConfig = SignificanceConfig()
+    run: RunConfig = field(default_factory=RunConfig)
+    """The engine that trains the cells."""
+
+    def __post_init__(self) -> None:
+        for key in ("tests", "grid"):
+            if not getattr(self, key):
+                raise ConfigError(f"{key} is []; give at least one")
+        if self.decoder is not None:
+            check_search(self.decoder, "decoder")
 
 
 def run_suffix(run: int) -> str:
@@ -81,9 +144,14 @@ class Cell:
     @property
     def system(self) -> str:
         """The name that all repeats share."""
-        parts = [self.label, self.algorithm, self.tuning.replace(":", "."), self.features.replace(",", "+")]
+        parts = [self.label, self.algorithm_name, self.tuning.replace(":", "."), self.features.replace(",", "+")]
         parts += [f"{key.rpartition('.')[2]}={value}" for key, value in self.varied.items()]
         return re.sub(r"[^A-Za-z0-9_.+=-]", "_", "-".join(part for part in parts if part))
+
+    @property
+    def algorithm_name(self) -> str:
+        """What the algorithm calls itself."""
+        return GIVEN if self.algorithm == GIVEN else algorithm_class(self.algorithm).name
 
     def tuning_set(self) -> tuple[str, int | None]:
         """The set's name and the number of shards to take of it; None: all."""
@@ -100,107 +168,82 @@ class ExperimentConfig:
     devtest: str
     tests: tuple[str, ...]
     cells: tuple[Cell, ...]
-    significance: Significance = Significance()
+    significance: SignificanceConfig = SignificanceConfig()
     decoder: DecoderOptions | None = None
     """How the test sets are translated, by all cells; none: as each cell's training decodes."""
     document: dict[str, Any] = field(default_factory=dict)
     """The file's content, kept with the results."""
     run: RunConfig = field(default_factory=RunConfig)
-    """Where the cells are trained. Has no influence on the result."""
+    """The engine that trains the cells."""
 
 
 def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str] = ()) -> ExperimentConfig:
     """Read the file; `build_overrides` are `section.key=value` for the build, as of `itersel build --set`."""
-    document = read_yaml(path)
-    try:
-        return _experiment(document, Path(path), build_overrides)
-    except ConfigError as error:
-        raise ConfigError(error.message, where=error.where or path, hint=error.hint) from None
-
-
-def _experiment(document: dict[str, Any], path: Path, build_overrides: Sequence[str]) -> ExperimentConfig:
-    _check_keys(document, KEYS, "")
-    for key in ("build", "devtest", "tests", "grid"):
-        if not document.get(key):
-            raise ConfigError(f"the experiment lacks the key {key!r}", hint=f"Its keys are {', '.join(KEYS)}.")
-    name = document.get("name", path.stem)
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ConfigError(f"name is {name!r}", hint="Use letters, digits, `_`, `-` and `.`.")
-    made = load_config(path.parent / _text(document["build"], "build"), _assignments(document) + list(build_overrides))
+    settings = Settings.read(path)
+    file = load(ExperimentFile, settings)
+    made = load(BuildConfig, _with(Settings.read(file.build), file.build_set).override(build_overrides))
     sets = [TRAIN] * made.train.shards + [*made.train.held_out, *made.sets]
-    tests = tuple(_texts(document["tests"], "tests"))
-    devtest = _text(document["devtest"], "devtest")
-    for one in (devtest, *tests):
-        _check_set(one, sets)
-    blocks = document["grid"]
-    if not isinstance(blocks, list):
-        raise ConfigError("grid is not a list of blocks", hint=f"A block's keys are {', '.join(BLOCK_KEYS)}.")
-    common = _mapping(document.get("train"), "train")
-    cells = [cell for block in blocks for cell in _cells(block, common, path.parent, sets)]
-    names = [cell.name for cell in cells]
-    for one in names:
-        if names.count(one) > 1:
-            raise ConfigError(f"two cells of the grid are {one}", hint="Give one of the blocks a name.")
-    significance = build(Significance, _mapping(document.get("significance"), "significance"), path)
-    decoder = None
-    if document.get("decoder") is not None:
-        decoder = build(DecoderOptions, _mapping(document["decoder"], "decoder"), path)
-        check_search(decoder, "decoder")
-    run = build(RunConfig, _run_values(document, path.parent), path)
-    return ExperimentConfig(name, made, devtest, tests, tuple(cells), significance, decoder, document, run)
+    for key, names in (("devtest", (file.devtest,)), ("tests", file.tests)):
+        for name in names:
+            _check_set(name, sets, key, settings.find(key))
+    cells = []
+    for number, block in enumerate(file.grid, 1):
+        given = _block(settings, number)
+        for tuning in block.tuning:
+            _check_set(tuning.partition(":")[0], sets, f"grid[{number}].tuning", given)
+        try:
+            cells += list(_cells(block, file.train))
+        except ConfigError as error:
+            where = error.where or (None if given is None else given.origin.where)
+            raise ConfigError(error.message, where=where, hint=error.hint) from None
+    cell_names = [cell.name for cell in cells]
+    for name in cell_names:
+        if cell_names.count(name) > 1:
+            raise ConfigError(f"two cells of the grid are {name}", where=path, hint="Give one of the blocks a name.")
+    return ExperimentConfig(
+        file.name or Path(path).stem,
+        made,
+        file.devtest,
+        file.tests,
+        tuple(cells),
+        file.significance,
+        file.decoder,
+        settings.plain(),
+        file.run,
+    )
 
 
-def _run_values(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The keys of `run`; a store that is a folder is relative to the file's."""
-    values = _mapping(document.get("run"), "run")
-    store = values.get("store")
-    if isinstance(store, str) and "://" not in store:
-        return values | {"store": os.fspath(folder / store)}
-    return values
+def _block(settings: Settings, number: int) -> Given | None:
+    grid = settings.find("grid")
+    return grid.value[number - 1] if grid is not None and isinstance(grid.value, list) else grid
 
 
-def _assignments(document: Mapping[str, Any]) -> list[str]:
-    # Values go through YAML, of which JSON is a part.
-    return [f"{key}={json.dumps(value)}" for key, value in _mapping(document.get("build_set"), "build_set").items()]
+def _with(settings: Settings, changes: Settings | Mapping[str, Any]) -> Settings:
+    for key, value in changes.items():
+        settings = settings.put(key, value)
+    return settings
 
 
-def _cells(block: Any, common: dict[str, Any], folder: Path, sets: Sequence[str]) -> Iterator[Cell]:
-    block = _mapping(block, "a block of the grid")
-    _check_keys(block, BLOCK_KEYS, "a block of the grid: ")
-    label = str(block.get("name", ""))
-    algorithms = _texts(block.get("algorithm"), "algorithm")
-    features = _texts(block.get("features", "all"), "features")
-    vary = {key: _list(value) for key, value in _mapping(block.get("vary"), "vary").items()}
-    for algorithm in algorithms:
+def _cells(block: BlockConfig, common: Settings) -> Iterator[Cell]:
+    for algorithm in block.algorithm:
         if algorithm == GIVEN:
-            if "weights" not in block or {"tuning", "set", "vary", "repeats"} & block.keys():
-                raise ConfigError(
-                    "given weights need `weights`, and no `tuning`, `set`, `vary` or `repeats`",
-                    hint="Give a weight file.",
-                )
-            weights = os.fspath(folder / _text(block["weights"], "weights"))
             # Nothing is trained, but devtest is decoded as after the others' epochs.
-            decoder = _training(common, TrainConfig.algorithm, folder).epoch.decoder
+            decoder = _training(common, DEFAULT).epoch.decoder
             training = TrainConfig(epoch=EpochConfig(decoder=decoder))
-            yield Cell(GIVEN, "", features[0], training, {}, weights, label)
+            yield Cell(GIVEN, "", block.features[0], training, {}, block.weights, block.name)
             continue
-        for tuning, group in product(_texts(block.get("tuning"), "tuning"), features):
-            _check_set(_checked_tuning(tuning), sets)
-            parse_groups(group)
+        vary = {key: given.value if isinstance(given.value, list) else [given] for key, given in block.vary.items()}
+        for tuning, group in product(block.tuning, block.features):
             for values in product(*vary.values()):
                 varied = dict(zip(vary, values, strict=True))
-                settings = common
-                for key, value in {**_mapping(block.get("set"), "set"), **varied}.items():
-                    settings = assign(settings, key, value)
-                training = _training(settings, algorithm, folder)
-                for run, seeded in enumerate(_repeated(training, block.get("repeats", 1)), 1):
-                    yield Cell(algorithm, tuning, group, seeded, varied, None, label, run)
+                training = _training(_with(_with(common, block.set), varied), algorithm)
+                plain = {key: value.plain() for key, value in varied.items()}
+                for run, seeded in enumerate(_repeated(training, block.repeats), 1):
+                    yield Cell(algorithm, tuning, group, seeded, plain, None, block.name, run)
 
 
-def _repeated(training: TrainConfig, repeats: Any) -> Iterator[TrainConfig]:
+def _repeated(training: TrainConfig, repeats: int) -> Iterator[TrainConfig]:
     """The training with its own seeds, then with the following ones."""
-    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
-        raise ConfigError(f"repeats is {repeats!r}", hint="Give the number of runs, such as 3.")
     epoch = training.epoch
     if repeats > 1 and not epoch.shuffle:
         raise ConfigError(
@@ -212,55 +255,18 @@ def _repeated(training: TrainConfig, repeats: Any) -> Iterator[TrainConfig]:
         yield replace(training, epoch=replace(epoch, seed=epoch.seed + more, learn=learn))
 
 
-def _training(settings: dict[str, Any], algorithm: str, folder: Path) -> TrainConfig:
+def _training(settings: Settings, algorithm: str) -> TrainConfig:
     for key in RUN_KEYS:
-        if key in settings:
-            hint = "Set `run` beside `train`, for all cells." if key == "run" else "Leave it out."
-            raise ConfigError(f"{key!r} is filled in by the experiment", hint=hint)
-    if settings.get("start") is not None:
-        settings = settings | {"start": os.fspath(folder / _text(settings["start"], "start"))}
+        found = settings.find(key)
+        if found is not None:
+            raise ConfigError(f"{key} is filled in by the experiment", where=found.origin.where, hint="Leave it out.")
     # The names of the devtest shards are not known yet, but that there are some is part of a valid configuration.
-    return build(TrainConfig, settings | {"algorithm": algorithm, "devtest": ["devtest"]})
+    return load_train_config(settings.put("algorithm", algorithm).put("devtest", ["devtest"]))
 
 
-def _checked_tuning(tuning: str) -> str:
-    name, colon, first = tuning.partition(":")
-    if colon and not (first.isascii() and first.isdigit() and int(first) > 0):
-        raise ConfigError(f"tuning is {tuning!r}", hint="Write train:8 for the first 8 shards of train.")
-    return name
-
-
-def _check_set(name: str, sets: Sequence[str]) -> None:
+def _check_set(name: str, sets: Sequence[str], key: str, given: Given | None) -> None:
     if name not in sets:
-        raise ConfigError(f"the build has no set {name!r}", hint=f"It has {', '.join(sets)}.")
-
-
-def _check_keys(values: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:
-    for key in values:
-        if key not in known:
-            raise ConfigError(f"{prefix}unknown key {key!r}", hint=f"Known here: {', '.join(known)}.")
-
-
-def _mapping(value: Any, name: str) -> dict[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        raise ConfigError(f"{name} is not a group of keys: {value!r}")
-    return value
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _texts(value: Any, name: str) -> list[str]:
-    found = [_text(one, name) for one in _list(value)]
-    if not found:
-        raise ConfigError(f"{name} is empty")
-    return found
-
-
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise ConfigError(f"{name} is {value!r}", hint="Give a name.")
-    return value
+        where = None if given is None else given.origin.where
+        raise ConfigError(
+            f"{key} is {name!r}, but the build has no such set", where=where, hint=f"It has {', '.join(sets)}."
+        )

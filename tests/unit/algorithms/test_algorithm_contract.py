@@ -16,6 +16,7 @@ from itersel.model.vectors import Vector
 from itersel.run import driver
 from itersel.run.driver import train
 from itersel.run.layout import TrainLayout
+from toy_median import MedianConfig
 
 ALGORITHMS = [*BUILT_IN, "toy_median:Median"]
 OWN = {"mert": {"starts": 3, "k": 10, "seed": 2}}

@@ -4,21 +4,24 @@ import argparse
 import shlex
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from itersel.algorithms.plan import PLANS
 from itersel.cli import VERBS, build_parser, main
-from itersel.cli.completion_scripts import commands, script
+from itersel.cli.completion import script
+from itersel.engines import RUNNERS
 
+CAPTURE = Path(__file__).parent / "capture.zsh"
 CASES = [
     ("", set(VERBS), {"apply"}),
     ("re", {"rerank"}, {"train"}),
     ("--v", {"--version"}, {"--log-json"}),
     ("rerank ", {"train", "apply"}, {"translate"}),
     ("rerank train --al", {"--algorithm"}, {"--epochs"}),
-    ("train --algorithm ", set(PLANS), {"--epochs"}),
-    ("--log-json train --algorithm iter", {"iter_mix_sgd", "iter_sel_sgd"}, {"sgd"}),
+    ("train --runner ", set(RUNNERS), {"--epochs"}),
+    ("--log-json train --runner mrjob", {"mrjob-inline", "mrjob-local"}, {"hadoop"}),
     ("rerank apply --", {"--weights", "--one-best"}, {"--algorithm"}),
     ("translate --pass-through ", {"all", "unknown"}, {"--weights"}),
     ("completion ", {"bash", "zsh", "fish"}, {"train"}),
@@ -40,25 +43,16 @@ def place(tmp_path):
 
 def offered(shell, text, place):
     """What a shell offers for a command line that ends with `text`."""
-    (place / "script").write_text(script(build_parser(), shell))
     words = ["itersel", *text.split(" ")]
+    (place / "_itersel").write_text(script(build_parser(), shell))
     if shell == "bash":
-        code = "source ./script; COMP_WORDS=({}); COMP_CWORD={}; _itersel; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        code = "source ./_itersel; COMP_WORDS=({}); COMP_CWORD={}; $(complete -p itersel | sed 's/.*-F //; s/ .*//')"
         code = code.format(" ".join(map(shlex.quote, words)), len(words) - 1)
-        command = ["bash", "-c", code]
+        command = ["bash", "-c", code + "; printf '%s\\n' \"${COMPREPLY[@]}\""]
     elif shell == "fish":
-        command = ["fish", "--no-config", "-c", f"source ./script; complete -C {shlex.quote(' '.join(words))}"]
+        command = ["fish", "--no-config", "-c", f"source ./_itersel; complete -C {shlex.quote(' '.join(words))}"]
     else:
-        # The functions that talk to the line editor print what they are given instead.
-        code = """
-        compdef() { :; }
-        compadd() { shift; local one; for one; do [[ $one == $PREFIX* ]] && print -r -- $one; done }
-        _describe() { local one; for one in "${(@P)@[-1]}"; do [[ $one == $PREFIX* ]] && print -r -- ${one%%:*}; done }
-        _files() { if [[ $1 == -/ ]]; then print -rl -- $PREFIX*(N/); else print -rl -- $PREFIX*(N); fi }
-        source ./script
-        """
-        code += f"words=({' '.join(map(shlex.quote, words))}); CURRENT={len(words)}; PREFIX={shlex.quote(words[-1])}\n"
-        command = ["zsh", "-f", "-c", code + "_itersel"]
+        command = ["zsh", "-f", str(CAPTURE), " ".join(words)]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
     return {line.split("\t")[0].rstrip("/") for line in done.stdout.splitlines() if line}
@@ -77,20 +71,26 @@ def test_offers_what_can_come_next(shell, place):
 
 
 def test_knows_every_option(capsys):
-    known = {one.name: one for one in commands(build_parser())}
-    assert {f"itersel {verb}" for verb in VERBS} | {"itersel", "itersel rerank apply"} <= set(known)
-    for name, one in known.items():
-        parser = build_parser()
-        for word in name.split()[1:]:
-            action = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-            parser = action.choices[word]
-        flags = {flag for option in one.options for flag in option.flags}
-        assert flags == set(parser._option_string_actions), name
-        for shell in ("bash", "zsh"):
-            text = script(build_parser(), shell)
-            assert all(flag in text for flag in flags)
+    scripts = {shell: script(build_parser(), shell) for shell in ("bash", "zsh", "fish")}
+    for parser in _parsers(build_parser()):
+        for flag in parser._option_string_actions:
+            assert flag in scripts["bash"] and flag in scripts["zsh"]
+            assert f"-l {flag[2:]}" in scripts["fish"] or f"-s {flag[1:]}" in scripts["fish"], flag
     assert main(["completion", "fish"]) == 0
-    assert capsys.readouterr().out == script(build_parser(), "fish")
+    assert capsys.readouterr().out == scripts["fish"]
+
+
+def _parsers(parser):
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from _parsers(below)
+
+
+def test_no_other_verb_waits_for_the_library():
+    code = "import sys; from itersel.cli import build_parser; build_parser(); sys.exit('shtab' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_a_new_verb_needs_no_change_here():
@@ -99,6 +99,6 @@ def test_a_new_verb_needs_no_change_here():
     verb.add_argument("--key", choices=("minor", "major"), help="100%% (default: %(default)s)")
     for shell in ("bash", "zsh", "fish"):
         text = script(parser, shell)
-        assert "sing" in text and "minor major" in text.replace("' '", " ")
+        assert "sing" in text and "minor" in text and "major" in text
         if shutil.which(shell):
             assert subprocess.run([shell, "-n"], input=text, text=True, capture_output=True).returncode == 0

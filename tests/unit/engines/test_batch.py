@@ -4,15 +4,16 @@ What real queues do is tested on real ones, in tests/jobs; here are cases that t
 """
 
 import json
+import re
+import socket
 from pathlib import Path
 
 import pytest
 
 from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
 from itersel.base.version import describe_build
-from itersel.engines import batch
-from itersel.engines import batch_worker as batch_task
-from itersel.engines.batch import Batch, BatchTask, Stage
+from itersel.engines import batch, batch_worker
+from itersel.engines.batch import ArrayStage, ArrayTask, Batch
 from itersel.engines.batch_queue import BatchQueue, TaskState
 
 RUNNING, COMPLETED = TaskState("RUNNING"), TaskState("COMPLETED", complete=True)
@@ -64,7 +65,7 @@ class ScriptedQueue(BatchQueue):
                     open(task["output"], "w").close()
                     step = COMPLETED
                 if isinstance(step, UserError):
-                    batch_task.write_error(batch_task.error_file(self.folder / f"{job.log}.json", index), step)
+                    batch_worker.write_error(batch_worker.error_file(self.folder / f"{job.log}.json", index), step)
                     step = FAILED
                 self.ends[place] = step
                 yield place, step
@@ -109,7 +110,7 @@ def run(tmp_path):
 
 def stage(folder, kind, count):
     outputs = [folder / f"{kind}{number}" for number in range(count)]
-    return Stage(kind, [BatchTask({"output": str(path)}, path, f"shard {path.name}") for path in outputs], {})
+    return ArrayStage(kind, [ArrayTask({"output": str(path)}, path, f"shard {path.name}") for path in outputs], {})
 
 
 def submitted(queue):
@@ -171,9 +172,17 @@ def test_attempts_are_bounded_and_the_task_has_the_word(run, tmp_path):
 def test_bad_input_is_not_tried_again(run):
     bad = InputError("the checksum is wrong", where="shards/7.itsh", hint="Compile it again.")
     queue = ScriptedQueue({"map2": [bad]})
-    with pytest.raises(InputError, match=r"shards/7\.itsh: the checksum is wrong\n  Compile it again\."):
+    words = rf"shards/7\.itsh: the checksum is wrong \(on {re.escape(socket.gethostname())}\)\n  Compile it again\."
+    with pytest.raises(InputError, match=words):
         run(queue)
     assert len(queue.jobs) == 2
+
+
+def test_an_error_of_the_machine_is_tried_again_and_then_has_the_word(run):
+    queue = ScriptedQueue({"map2": [ResourceError("the disk is full", where="/scratch")] * 3})
+    with pytest.raises(ResourceError, match=r"^/scratch: the disk is full"):
+        run(queue)
+    assert submitted(queue)[2:] == [(["map2"], []), (["map2"], [])]
 
 
 def test_what_somebody_cancelled_stays_cancelled(run):
@@ -231,12 +240,13 @@ def test_unusual_reasons_to_wait_are_told_once(run):
 
 def test_worker_of_another_version(tmp_path, capsys):
     path = tmp_path / "map-1.json"
-    batch_task.write_tasks(path, "map", {}, [{}])
+    batch_worker.write_tasks(path, "map", {}, [{}])
     path.write_text(path.read_text().replace('"itersel": "', '"itersel": "9.9.'))
-    assert batch_task.main([str(path), "0"]) == 2
-    assert "the driver has itersel 9.9." in capsys.readouterr().err
-    error = batch_task.read_error(batch_task.error_file(path, 0))
+    assert batch_worker.main([str(path), "0"]) == 2
+    assert "the driver runs itersel 9.9." in capsys.readouterr().err
+    error = batch_worker.read_error(batch_worker.error_file(path, 0))
     assert isinstance(error, ConfigError)
+    assert "but the worker" in str(error)
     assert "Install the driver's itersel on all nodes" in str(error)
 
 
@@ -245,9 +255,9 @@ def test_damaged_file_of_tasks(tmp_path, text):
     path = tmp_path / "map-1.json"
     path.write_text(text if "kind" not in text else text.replace("{", f'{{"itersel": "{describe_build()}", ', 1))
     with pytest.raises(InputError, match=r"map-1\.json"):
-        batch_task.run_task(path, 0)
+        batch_worker.run_task(path, 0)
 
 
 def test_usage(capsys):
-    assert batch_task.main(["file"]) == 2
+    assert batch_worker.main(["file"]) == 2
     assert "usage" in capsys.readouterr().err

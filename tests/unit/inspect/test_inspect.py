@@ -155,7 +155,7 @@ def test_shard(folder):
     text = show(folder / "a.itsh", grep="und")
     assert "größe und größe" in text and "ein größe" not in text
     text = show(folder / "a.itsh", sentence=0)
-    assert "task sport" in text and "reference  one size" in text and "[X] ||| ein ||| a ||| f=1 ||| 0-0" in text
+    assert "domain sport" in text and "reference  one size" in text and "[X] ||| ein ||| a ||| f=1 ||| 0-0" in text
 
 
 def test_translations_and_derivation(folder):

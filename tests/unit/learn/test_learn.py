@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel import _kernel
-from itersel.base.errors import InputError
+from itersel.base.errors import ConfigError, InputError
 from itersel.learn.learner import LearnConfig, Learner
 from itersel.learn.pairs import PairConfig, make_pairs
 from oracles import learn as oracle
@@ -78,8 +78,8 @@ def test_adagrad_by_hand():
     np.testing.assert_allclose(learner.weights, [0.5, -0.5], atol=1e-6)
     learner.learn(*arrays([{1: 7.0, 2: 0.1}, {}]), np.zeros(2), [1.0, 0.0])
     np.testing.assert_allclose(learner.weights, [0.5, -0.5 + 0.5 / math.sqrt(2), 0.5], atol=1e-5)
-    with pytest.raises(InputError, match="adagrad needs batch: true"):
-        _kernel.Learner([], LearnConfig(schedule="adagrad").options())
+    with pytest.raises(ConfigError, match="schedule is 'adagrad', which needs batch: true"):
+        LearnConfig(schedule="adagrad")
 
 
 def test_two_pairs_by_hand():
@@ -128,10 +128,10 @@ def test_short_and_odd_lists():
     assert learner.statistics["lists"] == 3 and learner.statistics["features"] == 1
     with pytest.raises(InputError, match="1 hypotheses but there are 2 metric values"):
         learner.learn([{"a": 1.0}], [0.5, 0.6])
-    with pytest.raises(InputError, match="learning rate"):
-        Learner(LearnConfig("perceptron", eta=0))
-    with pytest.raises(InputError, match="unknown update rule 'mira'"):
-        Learner(LearnConfig(rule="mira"))
+    with pytest.raises(ConfigError, match="eta is 0; give a number greater than 0"):
+        LearnConfig("perceptron", eta=0)
+    with pytest.raises(ConfigError, match="rule is 'mira'; choose one of perceptron, margin_perceptron"):
+        LearnConfig(rule="mira")
     with pytest.raises(InputError, match="do not ascend"):
         kernel = _kernel.Learner([], LearnConfig().options())
         kernel.learn(np.array([0, 2]), np.array([1, 1], np.uint32), np.ones(2), np.zeros(1), [1.0])

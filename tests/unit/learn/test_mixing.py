@@ -146,7 +146,7 @@ def test_empty_shards_count_in_the_mean():
 
 
 def test_configuration_errors():
-    with pytest.raises(ConfigError, match="unknown norm 'l3'"):
+    with pytest.raises(ConfigError, match="norm is 'l3'; choose one of l2, l1, linf, l0"):
         Selection(norm="l3")
     with pytest.raises(ConfigError, match="top is 0"):
         Selection(top=0)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from itersel.base.errors import InputError
+from itersel.base.errors import ConfigError, InputError
 from itersel.learn.pairs import PairConfig, make_pairs
 from oracles import pairs as oracle
 
@@ -71,9 +71,9 @@ def test_pro_is_the_same_on_every_platform():
 
 
 def test_errors():
-    with pytest.raises(InputError, match="unknown kind of pairs 'some'"):
+    with pytest.raises(ConfigError, match="kind is 'some'; choose one of multipartite, all, pro"):
         pairs([0, 1], kind="some")
     with pytest.raises(InputError, match="not a finite number"):
         pairs([0, float("nan")])
-    with pytest.raises(InputError, match="share of HI and LOW"):
+    with pytest.raises(ConfigError, match=r"share is 0\.7; give a number greater than 0 and at most 0\.5"):
         pairs([0, 1], share=0.7)

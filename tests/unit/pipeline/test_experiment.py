@@ -111,45 +111,19 @@ def test_the_grid_is_multiplied_out(folder):
     assert config.name == "grid"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("devtest: devtest", "devtest: nosuch", "no set 'nosuch'"),
-        ("tests: [test]", "", "lacks the key 'tests'"),
-        ("significance:", "significant:", "unknown key 'significant'"),
-        ("algorithm: sgd", "algorithm: mert", "algorithm is 'mert'"),
-        ("tuning: dev", "tuning: train:none", "tuning is 'train:none'"),
-        ("tuning: dev", "tune: dev", "unknown key 'tune'"),
-        ('"id,shape"', "idd", "unknown feature group 'idd'"),
-        ("top: [20, 5]", "top: [5, 5]", "two cells of the grid are iter_sel_sgd-train.2-all-top=5"),
-        ("selection.top:", "selection.topmost:", "unknown key 'selection.topmost'"),
-        ("train: {epochs: 2,", "train: {epochs: 2, devtest: x,", "'devtest' is filled in"),
-        ("weights: given.weights", "tuning: dev", "given weights need"),
-        ("weights: given.weights", "weights: given.weights, set: {epochs: 1}", "given weights need"),
-        ("tests: [test]", "tests: [test]\ndecoder: {pop_limit: -1}", "pop_limit is -1"),
-        ("tests: [test]", "tests: [test]\ndecoder: {pop: 1}", "unknown key 'pop'"),
-        ("tests: [test]", "tests: [test]\ndecoder: 200", "decoder is not a group of keys"),
-        ("tests: [test]", "tests: [test]\ndecoder: {pass_through: all}", "decoder.pass_through has no effect here"),
-        ("train: {epochs: 2,", "train: {epochs: 2, fold_models: [x],", "'fold_models' is filled in"),
-        ("tuning: dev", "tuning: dev, repeats: 2", "repeats is 2, but all runs would be the same"),
-        ("tuning: dev", "tuning: dev, repeats: true", "repeats is True"),
-        ("tuning: dev", "tuning: dev, repeats: 0", "repeats is 0"),
-        ("weights: given.weights", "weights: given.weights, repeats: 2", "given weights need"),
-        ("trials: 100", "level: 2", "significance.level is 2"),
-        ("build: build.yaml", "build: nosuch.yaml", "nosuch.yaml"),
-        ("grid:", "grid: all\nname:", "name is"),
-        ("tests: [test]", "tests: [test]\nrun: {runner: none}", "run.runner is 'none'"),
-        ("tests: [test]", "tests: [test]\nrun: {processes: 2}", "unknown key 'processes'"),
-        ("train: {epochs: 2,", "train: {epochs: 2, run: {jobs: 2},", "'run' is filled in"),
-    ],
-)
-def test_bad_configurations_are_named(folder, tmp_path, capsys, old, new, message):
-    for name in ("build.yaml", "given.weights"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    assert old in GRID
-    (tmp_path / "bad.yaml").write_text(GRID.replace(old, new, 1))
-    assert main(["experiment", str(tmp_path / "bad.yaml"), "--output", str(tmp_path / "out")]) == 2
-    assert message in capsys.readouterr().err
+def test_paths_are_relative_to_the_file_that_names_them(folder, tmp_path, monkeypatch):
+    """Also a path of the build that the experiment's file sets."""
+    grid = GRID.replace("build: build.yaml", f"build: {folder / 'build.yaml'}\nbuild_set: {{lm.text: more.en}}")
+    grid = grid.replace("train: {epochs: 2,", "train: {epochs: 2, start: first.weights,")
+    (tmp_path / "grid.yaml").write_text(grid)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    config = load_experiment("../grid.yaml", ["work=here"])
+    assert config.build.lm.text == (tmp_path / "more.en",)
+    assert config.build.work == tmp_path / "elsewhere" / "here"
+    assert config.build.train.source == folder / "t.de"
+    assert config.cells[0].weights == "../given.weights"
+    assert {cell.training.start for cell in config.cells[1:]} == {"../first.weights"}
 
 
 def bleu_of_translations(plan: CellPlan, references: list[str]) -> float:

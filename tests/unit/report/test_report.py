@@ -22,7 +22,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_runs import HOSTILE, TOY, make_runs
 
 from itersel.base.errors import ConfigError, InputError, UserError
 from itersel.base.figures import FORMS, Choice, Declaration, Figure
@@ -39,6 +38,7 @@ from itersel.report.patterns import Side, join, pattern_of
 from itersel.report.payload import figure_names, short, spread
 from itersel.report.translations import devtest_sets, evenly
 from itersel.shards.shard import Shard, ShardWriter
+from report_runs import HOSTILE, TOY, make_runs
 
 
 @pytest.fixture(scope="module")

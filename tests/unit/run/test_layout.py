@@ -49,7 +49,7 @@ def learn(item, start, state, config, *, epoch, carry):
     return EpochJob(epoch=config, number=epoch, carry=carry).learn(item, start, state, LanguageModels())
 
 
-@pytest.mark.parametrize("layout", [TrainLayout("random"), TrainLayout("reshard", shards=3), TrainLayout("tasks")])
+@pytest.mark.parametrize("layout", [TrainLayout("random"), TrainLayout("reshard", shards=3), TrainLayout("domains")])
 def test_every_sentence_once(files, layout):
     everything = Counter((shard.path, k) for shard in files for k in range(len(shard)))
     for epoch in range(3):
@@ -81,8 +81,8 @@ def test_a_label_is_needed(tmp_path):
     writer = ShardWriter()
     writer.add("ein", ["a"], b"[X] ||| ein ||| a ||| p=1\n", id="seven")
     writer.write(tmp_path / "0.itsh")
-    with pytest.raises(InputError, match=r"0\.itsh: sentence seven has no task label"):
-        TrainLayout("tasks").items([open_source(tmp_path / "0.itsh")], 0)
+    with pytest.raises(InputError, match=r"0\.itsh: sentence seven has no domain"):
+        TrainLayout("domains").items([open_source(tmp_path / "0.itsh")], 0)
 
 
 def test_wrong_layouts():
@@ -91,7 +91,7 @@ def test_wrong_layouts():
         ({"shards": 3}, "has a shard for each file"),
         ({"kind": "random", "shards": 0}, "shards is 0"),
         ({"kind": "random", "shards": 2, "size": 3}, "exclude"),
-        ({"kind": "tasks", "shards": 2}, "follows from the tasks"),
+        ({"kind": "tasks", "shards": 2}, "follows from the domains"),
         ({"kind": "random", "seed": -1}, "layout.seed is -1"),
     ]:
         with pytest.raises(ConfigError, match=message):
@@ -261,8 +261,8 @@ def test_equal_models_of_folds_are_one_model(data, tmp_path):
     ("change", "message"),
     [
         ({"fold_models": ("*.nothing",)}, "fold_models: no such file"),
-        ({"language_model": None}, "fold_models without language_model"),
-        ({"fold_models": "first"}, "one model, which leaves no fold"),
+        ({"language_model": None}, "fold_models is given without language_model"),
+        ({"fold_models": "first"}, "needs at least two models, got one"),
     ],
 )
 def test_models_by_fold_that_cannot_be_meant(data, change, message, tmp_path):

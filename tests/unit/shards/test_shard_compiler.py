@@ -98,7 +98,7 @@ def test_tasks_in_order_of_their_labels():
         ("b", (0, 2, 4)),
         ("c", (3,)),
     ]
-    assert [one.sentences for one in Layout("tasks", size=2).assign(6, labels)] == [(1, 5), (0, 2), (4,), (3,)]
+    assert [one.sentences for one in Layout("domains", size=2).assign(6, labels)] == [(1, 5), (0, 2), (4,), (3,)]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_impossible_layouts(arguments):
 def test_layouts_that_do_not_fit():
     with pytest.raises(ConfigError, match="30 shards of 23"):
         Layout(shards=30).assign(COUNT)
-    with pytest.raises(ConfigError, match="task label"):
-        Layout("tasks").assign(2, ["a", ""])
+    with pytest.raises(ConfigError, match="needs a label for every sentence"):
+        Layout("domains").assign(2, ["a", ""])
     with pytest.raises(ConfigError, match="no sentences"):
         Layout().assign(0)
 
@@ -234,9 +234,9 @@ def test_same_bytes_for_any_number_of_jobs(corpus_files):
 
 
 def test_manifest(corpus_files):
-    assert command(corpus_files, "--seed", "7", "--folds", "4", "--layout", "tasks") == 0
+    assert command(corpus_files, "--seed", "7", "--folds", "4", "--layout", "domains") == 0
     manifest = read_manifest(corpus_files / "out")
-    assert manifest["layout"] == {"kind": "tasks", "size": 6, "shards": None, "seed": 7, "first": None}
+    assert manifest["layout"] == {"kind": "domains", "size": 6, "shards": None, "seed": 7, "first": None}
     assert manifest["content"]["extract"]["folds"] == 4
     assert manifest["sentences"] == COUNT
     assert [one["name"] for one in manifest["inputs"]["references"]] == ["e", "e2"]
