@@ -1,4 +1,4 @@
-"""Type stubs of the native kernel."""
+"""Type stubs of the native kernel, room by room (kernel/bindings/)."""
 
 from collections.abc import Callable, Sequence
 from typing import TypedDict, final
@@ -17,20 +17,13 @@ class BuildDetails(TypedDict):
 
 def build_details() -> BuildDetails: ...
 
-@final
-class TemplateOptions:
-    def __init__(
-        self, *, identity: bool = ..., source_bigrams: bool = ..., target_bigrams: bool = ..., shape: bool = ...
-    ) -> None: ...
+# base
 
-@final
-class Grammar:
-    @staticmethod
-    def parse(
-        text: bytes, path: str, templates: TemplateOptions, goal: str = ..., default_nonterminal: str = ...
-    ) -> Grammar: ...
-    def text(self) -> bytes: ...
-    def __len__(self) -> int: ...
+def checksum(content: bytes) -> int: ...
+def feature_hash(name: str) -> int: ...
+def feature_hashes(names: Sequence[str]) -> npt.NDArray[np.uint64]: ...
+
+# lm
 
 @final
 class LanguageModel:
@@ -40,6 +33,8 @@ class LanguageModel:
     def order(self) -> int: ...
     def score(self, line: str) -> float: ...
     def knows(self, word: str) -> bool: ...
+
+# model
 
 @final
 class Weights:
@@ -51,101 +46,65 @@ class Weights:
     def items(self) -> list[tuple[str, float]]: ...
     def __len__(self) -> int: ...
 
-@final
-class DecoderOptions:
-    def __init__(self, *, span_limit: int, pop_limit: int, pass_through_all: bool) -> None: ...
+# grammar
 
 @final
-class Translation:
-    text: str
-    score: float
-    features: dict[str, float]
+class TemplateOptions:
+    def __init__(self, *, identity: bool, source_bigrams: bool, target_bigrams: bool, shape: bool) -> None: ...
 
 @final
-class Decoder:
-    def __init__(self, language_model: LanguageModel | None, weights: Weights, options: DecoderOptions) -> None: ...
-    def translate(self, grammar: Grammar, line: str) -> str: ...
-    def kbest(self, grammar: Grammar, line: str, k: int, unique: bool) -> list[Translation]: ...
+class Grammar:
+    @staticmethod
+    def parse(text: bytes, path: str, templates: TemplateOptions, goal: str, default_nonterminal: str) -> Grammar: ...
+    def text(self) -> bytes: ...
+    def __len__(self) -> int: ...
 
-# learn: feature ids, metrics, pairs, updates (bindings_learn.cc)
+def build_bitext_index(
+    source: bytes, target: bytes, alignment: bytes, source_name: str, target_name: str, alignment_name: str
+) -> bytes: ...
 
-def feature_hash(name: str) -> int: ...
-def feature_hashes(names: Sequence[str]) -> npt.NDArray[np.uint64]: ...
-def column_sums(
-    ids: npt.NDArray[np.uint64], values: npt.NDArray[np.float64], norm: str
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.uint32]]: ...
-def metric_values(
-    metric: str, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], order: int = 4
-) -> npt.NDArray[np.float64]: ...
-def bleu_statistics(
-    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], order: int = 4
-) -> npt.NDArray[np.int64]: ...
+@final
+class BitextIndex:
+    def __init__(self, path: str) -> None: ...
+    @property
+    def fingerprint(self) -> int: ...
+    @property
+    def sentences(self) -> int: ...
+    @property
+    def source_words(self) -> int: ...
+    @property
+    def target_words(self) -> int: ...
+    def is_training_sentence(self, number: int, sentence: str) -> bool: ...
 
-class PairOptions:
+@final
+class GrammarExtractor:
     def __init__(
         self,
-        *,
-        kind: str = "multipartite",
-        share: float = 0.1,
-        dtrain: bool = False,
-        samples: int = 5000,
-        threshold: float = 0.05,
-        keep: int = 50,
-        seed: int = 0,
+        index: BitextIndex,
+        max_span: int,
+        max_symbols: int,
+        max_nonterminals: int,
+        max_samples: int,
+        tight: bool,
+        max_rules_per_source: int,
+        cache_bytes: int,
     ) -> None: ...
+    def extract(self, sentence: str, modulus: int, remainder: int, where: str) -> bytes: ...
 
-def make_pairs(values: Sequence[float], options: PairOptions, sentence: int = 0) -> npt.NDArray[np.uint32]: ...
+# metrics
 
-class LearnOptions:
-    def __init__(
-        self,
-        *,
-        rule: str = "perceptron",
-        margin: float = 1.0,
-        eta: float = 0.0001,
-        schedule: str = "constant",
-        l1: float = 0.0,
-        batch: bool = False,
-        average: bool = False,
-        pairs: PairOptions = ...,
-    ) -> None: ...
-
-class ListTable:
-    def __init__(
-        self,
-        data: npt.NDArray[np.uint8],
-        offsets: npt.NDArray[np.uint64],
-        keys: npt.NDArray[np.uint64],
-        features: int,
-    ) -> None: ...
-    def best(self, weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
-
-class Learner:
-    def __init__(
-        self, weights: Sequence[float] | npt.NDArray[np.float64], options: LearnOptions, lists_before: int = 0
-    ) -> None: ...
-    def learn_lists(self, table: ListTable, lists: npt.NDArray[np.uint32], epoch: int = 0) -> tuple[float, float]: ...
-    def learn(
-        self,
-        offsets: npt.NDArray[np.int64],
-        features: npt.NDArray[np.uint32],
-        values: npt.NDArray[np.float64],
-        scores: npt.NDArray[np.float64],
-        metric: Sequence[float],
-        sentence: int = 0,
-    ) -> None: ...
+@final
+class Metric:
+    def __init__(self, name: str, order: int) -> None: ...
     @property
-    def weights(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def average(self) -> npt.NDArray[np.float64]: ...
-    @property
-    def changed(self) -> npt.NDArray[np.uint32]: ...
-    @property
-    def statistics(self) -> dict[str, float]: ...
+    def width(self) -> int: ...
+    def statistics(
+        self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
+    ) -> npt.NDArray[np.float32]: ...
+    def sentence_scores(self, rows: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]: ...
+    def corpus_scores(self, sums: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]: ...
 
-# shard: building, reading and decoding shards (bindings_shard.cc)
-
-def checksum(content: bytes) -> int: ...
+# shards
 
 @final
 class ShardBuilder:
@@ -174,6 +133,24 @@ class Shard:
     def feature_names(self) -> list[str]: ...
     def feature_hashes(self) -> npt.NDArray[np.uint64]: ...
 
+# decode
+
+@final
+class DecoderOptions:
+    def __init__(self, *, span_limit: int, pop_limit: int, pass_through_all: bool) -> None: ...
+
+@final
+class Translation:
+    text: str
+    score: float
+    features: dict[str, float]
+
+@final
+class Decoder:
+    def __init__(self, language_model: LanguageModel | None, weights: Weights, options: DecoderOptions) -> None: ...
+    def translate(self, grammar: Grammar, line: str) -> str: ...
+    def kbest(self, grammar: Grammar, line: str, k: int, unique: bool) -> list[Translation]: ...
+
 @final
 class ShardDecoder:
     def __init__(
@@ -187,41 +164,72 @@ class ShardDecoder:
         self, sentence: int, rank: int, unique: bool
     ) -> tuple[Translation, list[tuple[str, list[tuple[str, float]], list[int]]]]: ...
 
-# extract: index and rules (bindings_extract.cc)
+# lists
 
-# extract
-
-def build_bitext_index(
-    source: bytes, target: bytes, alignment: bytes, source_name: str, target_name: str, alignment_name: str
-) -> bytes: ...
-
-class BitextIndex:
-    def __init__(self, path: str) -> None: ...
-    @property
-    def fingerprint(self) -> int: ...
-    @property
-    def sentences(self) -> int: ...
-    @property
-    def source_words(self) -> int: ...
-    @property
-    def target_words(self) -> int: ...
-    def is_training_sentence(self, number: int, sentence: str) -> bool: ...
-
-class GrammarExtractor:
+@final
+class ListTable:
     def __init__(
         self,
-        index: BitextIndex,
-        max_span: int,
-        max_symbols: int,
-        max_nonterminals: int,
-        max_samples: int,
-        tight: bool,
-        max_rules_per_source: int,
-        cache_bytes: int,
+        data: npt.NDArray[np.uint8],
+        offsets: npt.NDArray[np.uint64],
+        keys: npt.NDArray[np.uint64],
+        features: int,
     ) -> None: ...
-    def extract(self, sentence: str, modulus: int = 0, remainder: int = 0, where: str = "") -> bytes: ...
+    def best(self, weights: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+    def scores(self, number: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]: ...
 
-# train: an epoch over a shard (bindings_train.cc)
+# learn
+
+def column_sums(
+    ids: npt.NDArray[np.uint64], values: npt.NDArray[np.float64], norm: str
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.uint32]]: ...
+
+@final
+class PairOptions:
+    def __init__(
+        self, *, kind: str, share: float, dtrain: bool, samples: int, threshold: float, keep: int, seed: int
+    ) -> None: ...
+
+def make_pairs(values: Sequence[float], options: PairOptions, key: int) -> npt.NDArray[np.uint32]: ...
+
+@final
+class LearnOptions:
+    def __init__(
+        self,
+        *,
+        rule: str,
+        margin: float,
+        eta: float,
+        schedule: str,
+        l1: float,
+        batch: bool,
+        average: bool,
+        pairs: PairOptions,
+    ) -> None: ...
+
+@final
+class Learner:
+    def __init__(
+        self, weights: Sequence[float] | npt.NDArray[np.float64], options: LearnOptions, lists_before: int
+    ) -> None: ...
+    def learn_lists(self, table: ListTable, lists: npt.NDArray[np.uint32], epoch: int) -> tuple[float, float]: ...
+    def learn(
+        self,
+        offsets: npt.NDArray[np.int64],
+        features: npt.NDArray[np.uint32],
+        values: npt.NDArray[np.float64],
+        scores: npt.NDArray[np.float64],
+        metric: Sequence[float],
+        key: int,
+    ) -> None: ...
+    @property
+    def weights(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def average(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def changed(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def statistics(self) -> dict[str, float]: ...
 
 @final
 class EpochOptions:
@@ -232,8 +240,7 @@ class EpochOptions:
         pop_limit: int,
         k: int,
         unique: bool,
-        metric: str,
-        order: int,
+        metric: Metric,
         learn: LearnOptions,
         leave_out: list[str],
         shuffle: bool,
@@ -248,7 +255,7 @@ def run_epoch(
     options: EpochOptions,
     hashes: npt.NDArray[np.uint64],
     values: npt.NDArray[np.float64],
-    progress: Callable[[dict[str, float]], object] | None = None,
+    progress: Callable[[dict[str, float]], object] | None,
 ) -> tuple[
     npt.NDArray[np.uint64],
     npt.NDArray[np.float64],

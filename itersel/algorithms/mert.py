@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from itersel.algorithms.epoch_job import START
 from itersel.algorithms.line_search_job import LINES, ForestSearchJob, LineSearchJob, steps_of
 from itersel.algorithms.tuner import Tuned, Tuner, TunerConfig, Tuning, generator
+from itersel.base.config import OneOf, Range
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Figure
 from itersel.model.features import PREFIXES
@@ -24,7 +26,6 @@ from itersel.tune.ascent import AscentOptions, Point, ascend, normalised_point, 
 from itersel.tune.space import Dimension, Lines, SearchSpace
 from itersel.tune.surface import Step
 
-SPACES, SPARSE = ("list", "forest"), ("fixed", "grouped")
 OTHERS = "other"
 """The dimension of weights that make no difference on the tuning set; it is always held."""
 MOST = 500
@@ -35,35 +36,29 @@ MOST = 500
 class MertConfig(TunerConfig):
     """How MERT searches."""
 
-    space: str = "list"
+    space: Annotated[str, OneOf("list", "forest")] = "list"
     """list: over the lists collected so far; forest: over all derivations of the last decoding, without lists."""
-    starts: int = 20
+    starts: Annotated[int, Range(1)] = 20
     """Points to search from: the last weights, results of earlier rounds, and random ones. Forests: 1 is usual."""
-    random_directions: int = 2
+    random_directions: Annotated[int, Range(0)] = 2
     """Per point and step, besides the coordinates."""
-    steps: int = 30
+    steps: Annotated[int, Range(1)] = 30
     """At most so many steps in a round."""
-    least_gain: float = 1e-5
+    least_gain: Annotated[float, Range(0)] = 1e-5
     """A point rests when no direction gains more (BLEU from 0 to 1)."""
-    least_width: float = 1e-6
+    least_width: Annotated[float, Range(0)] = 1e-6
     """Intervals between changes that are narrower are passed over."""
-    reach: float = 0.1
+    reach: Annotated[float, Range(0)] = 0.1
     """How far a step goes into an interval without an end."""
     fixed: tuple[str, ...] = ()
     """Features that keep their proportion to the absolute sum of the start weights: no search moves them."""
     ranges: tuple[str, ...] = ()
     """Features with limits, such as `WordPenalty=-1:0` or `LanguageModel=0:`; weights have an absolute sum of 1."""
-    sparse: str = "fixed"
+    sparse: Annotated[str, OneOf("fixed", "grouped")] = "fixed"
     """Template features: fixed, or grouped, one dimension per template that scales all its weights."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for key, value, known in (("space", self.space, SPACES), ("sparse", self.sparse, SPARSE)):
-            if value not in known:
-                raise ConfigError(f"mert.{key} is {value!r}", hint=f"Choose one of {', '.join(known)}.")
-        for key in ("starts", "steps"):
-            if getattr(self, key) < 1:
-                raise ConfigError(f"mert.{key} is {getattr(self, key)}", hint="Give a number, at least 1.")
         self.limits()
 
     def limits(self) -> dict[str, tuple[float, float]]:
@@ -77,7 +72,7 @@ class MertConfig(TunerConfig):
             except ValueError:
                 pair = (1.0, 0.0)
             if not (name and equals and colon and pair[0] <= pair[1]):
-                raise ConfigError(f"mert.ranges has {text!r}", hint="Write name=low:high, such as WordPenalty=-1:0.")
+                raise ConfigError(f"ranges has {text!r}", hint="Write name=low:high, such as WordPenalty=-1:0.")
             found[name] = pair
         return found
 

@@ -15,7 +15,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -23,14 +23,15 @@ from itersel.algorithms.base import Algorithm, Model, Round, RunContext
 from itersel.algorithms.epoch_job import START
 from itersel.algorithms.kbest_job import Decoded, KBestJob, collect
 from itersel.algorithms.line_search_job import with_lists
-from itersel.base.errors import ConfigError, InputError
+from itersel.base.config import OneOf, Range, validate
+from itersel.base.errors import InputError
 from itersel.base.figures import Choice, Figure, Statistic
 from itersel.mapreduce.job import Job, Record
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.feature_names import NameTable
 from itersel.model.vectors import Vector, feature_ids
-from itersel.tune.objective import Objective
+from itersel.tune.objective import LENGTHS, Objective
 
 MEMORY = "tuning.json"
 """The file in a round's folder from which the next round goes on."""
@@ -45,24 +46,21 @@ LARGEST = 1e6
 class TunerConfig:
     """What every tuner needs to know."""
 
-    k: int = 100
+    k: Annotated[int, Range(1, 1_000_000)] = 100
     """Hypotheses per sentence and round."""
     unique: bool = True
     """Only the best derivation of each target string."""
     metric: str = "bleu"
     """What is maximised on the tuning set: bleu, chrf, ter, or a weighted sum such as `bleu=1 ter=0.5`."""
-    reference_length: str = "closest"
+    reference_length: Annotated[str, OneOf(*LENGTHS)] = "closest"
     """BLEU's, of several references: closest, shortest or average."""
-    seed: int = 1
-    least_change: float = 1e-4
+    seed: Annotated[int, Range(0, 2**63 - 1)] = 1
+    least_change: Annotated[float, Range(0)] = 1e-4
     """Stop when no weight changes by more in a round; weights are compared at an absolute sum of 1."""
 
     def __post_init__(self) -> None:
+        validate(self)
         self.objective()
-        if not 1 <= self.k <= 1_000_000:
-            raise ConfigError(f"k is {self.k}", hint="Give the number of hypotheses per sentence, at least 1.")
-        if not 0 <= self.seed < 2**63:
-            raise ConfigError(f"seed is {self.seed}", hint="Give a number from 0 to 2^63 - 1.")
 
     def objective(self) -> Objective:
         return Objective(self.metric, self.reference_length)

@@ -63,7 +63,7 @@ class Learner:
     def __init__(self, config: LearnConfig | None = None, weights: Mapping[str, float] | None = None):
         weights = weights or {}
         self._numbers = {name: number for number, name in enumerate(weights)}
-        self._learner = _kernel.Learner(list(weights.values()), (config or LearnConfig()).options())
+        self._learner = _kernel.Learner(list(weights.values()), (config or LearnConfig()).options(), 0)
 
     def learn(
         self,

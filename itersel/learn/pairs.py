@@ -1,6 +1,6 @@
 """Preference pairs from a k-best list's metric values (ACL 2012 §5.1; Hopkins & May 2011 for `pro`).
 
-The kernel does the work; itersel/kernel/pairs.hh documents levels, ties and the order of the pairs.
+The kernel does the work; itersel/kernel/learn/*_chooser.cc documents levels, ties and the order of the pairs.
 """
 
 from __future__ import annotations

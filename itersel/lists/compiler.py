@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy.typing as npt
+
 from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import InputError
 from itersel.base.files import read_lines
@@ -19,7 +21,7 @@ from itersel.base.progress import Progress
 from itersel.base.workers import ordered_map
 from itersel.lists.reader import Entry, Fields, NbestList, read_lists, whole_number, words_of
 from itersel.lists.table import CompiledList, write_table
-from itersel.metrics.sentence import KERNEL_METRICS, MAX_ORDER, ORDER, sentence_values
+from itersel.metrics.sentence import CORPUS_METRICS, KERNEL_METRICS, MAX_ORDER, ORDER, metric_of
 
 ORDERS = ("id", "list")
 """How lists find their references: by id, or by their place."""
@@ -27,7 +29,9 @@ ORDERS = ("id", "list")
 
 @dataclass(frozen=True)
 class Objective:
-    """What makes a hypothesis good: the objective its line carries, or else a metric against references."""
+    """What makes a hypothesis good: the objective its line carries, or else a metric against references.
+
+    With references, every hypothesis gets the metric's sufficient statistics, too."""
 
     metric: Annotated[str, OneOf(*KERNEL_METRICS)] = "stupid_bleu"
     order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
@@ -51,13 +55,15 @@ class Objective:
             entries = list(first.values())
         scores = [entry.score or 0.0 for entry in entries]
         sign = -1.0 if self.lower_is_better else 1.0
-        values = [sign * entry.objective for entry in entries if entry.objective is not None]
+        values: npt.ArrayLike = [sign * entry.objective for entry in entries if entry.objective is not None]
         texts = [entry.text for entry in entries]
-        if not values:
-            words = [words_of(line) for line in references]
-            values = sentence_values(self.metric, list(map(words_of, texts)), words, order=self.order).tolist()
+        statistics = None
+        if references or not values:
+            metric = metric_of(self.metric, order=self.order)
+            statistics = metric.statistics(list(map(words_of, texts)), list(map(words_of, references)))
+            values = values or metric.sentence_scores(statistics)
         vectors = [entry.features for entry in entries]
-        return CompiledList.of(given.id, vectors, values, scores, [*texts, *references])
+        return CompiledList.of(given.id, vectors, values, scores, [*texts, *references], statistics)
 
 
 def compile_lists(
@@ -76,7 +82,8 @@ def compile_lists(
     items = with_references(given, references, references_by) if references else ((one, ()) for one in given)
     compiled = ordered_map(objective.compile, items, jobs, describe=lambda item: item[0].where())
     with contextlib.closing(compiled), Progress("compile", unit="lists") as progress:
-        write_table(_counted(compiled, progress, lists), output)
+        corpus_metric = CORPUS_METRICS[objective.metric] if references else ""
+        write_table(_counted(compiled, progress, lists), output, corpus_metric)
 
 
 def _counted(compiled: Iterable[CompiledList], progress: Progress, paths: Sequence[str]) -> Iterator[CompiledList]:

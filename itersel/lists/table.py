@@ -1,15 +1,17 @@
-"""N-best lists compiled for training: features as numbers, every hypothesis with its metric, in one mapped file.
+"""N-best lists compiled for training: features as numbers, every hypothesis with its metric and the metric's sufficient
+statistics, in one mapped file.
 
 Parsing and scoring happen once; an epoch then reads records in place, one list at a time, so memory holds weights and
 the one list. Such a file stands wherever a shard can: map tasks learn from it (itersel.learn.list_epoch), layouts deal
 its lists out, devtest reranks it. It is written in one pass:
 
     offset  0  8 bytes  "iterslst"
-            8  uint64   version, 1
-           16  for each list, in multiples of 8 bytes: a record (kernel/list_table.hh), then texts and references
+            8  uint64   version, 2
+           16  for each list, in multiples of 8 bytes: a record (kernel/lists/list_table.hh), then texts and references
             …  uint64 begin and end of each record; uint64 keys, the hash of each id
-            …  ids, then names of the features, each ended by a line feed
-         −48  uint64   position of the begins; number of lists; of features; of bytes of the ids; of the names
+            …  ids, then names of the features, each ended by a line feed; then the name of the corpus metric
+         −56  uint64   position of the begins; number of lists; of features; of bytes of the ids; of the names; of the
+                       corpus metric's name
           −8  8 bytes  BLAKE2b of everything before
 """
 
@@ -33,9 +35,9 @@ from itersel.base.files import atomic_write
 from itersel.model.vectors import Vector, feature_id, feature_ids
 
 MAGIC = b"iterslst"
-VERSION = 1
+VERSION = 2
 HEADER = struct.Struct("<8sQ")
-FOOTER = struct.Struct("<6Q")
+FOOTER = struct.Struct("<7Q")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,8 @@ class CompiledList:
     scores: npt.NDArray[np.float64]
     texts: Sequence[str]
     """Of the hypotheses, and then the references."""
+    statistics: npt.NDArray[np.float32]
+    """Of the metric, one row per hypothesis; of no columns if the metric's values come from outside."""
 
     @classmethod
     def of(
@@ -61,6 +65,7 @@ class CompiledList:
         metric: npt.ArrayLike,
         scores: npt.ArrayLike,
         texts: Sequence[str] = (),
+        statistics: npt.ArrayLike | None = None,
     ) -> CompiledList:
         numbers: dict[str, int] = {}
         features = [numbers.setdefault(name, len(numbers)) for vector in vectors for name in vector]
@@ -73,6 +78,7 @@ class CompiledList:
             np.asarray(metric, dtype=np.float64),
             np.asarray(scores, dtype=np.float64),
             texts,
+            np.zeros((len(vectors), 0), np.float32) if statistics is None else np.asarray(statistics, np.float32),
         )
 
     def record(self, numbers: dict[str, int]) -> bytes:
@@ -81,13 +87,18 @@ class CompiledList:
         features = table[self.features]
         rows = np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=np.uint32(0)))
         order = np.lexsort((features, rows))
-        parts = [np.array([len(self.ends), len(features)], dtype="<u4"), self.metric, self.scores, self.values[order]]
-        content = b"".join(part.tobytes() for part in (*parts, self.ends, features[order]))
+        header = np.array([len(self.ends), len(features), self.statistics.shape[1], 0], dtype="<u4")
+        numbers_of_8_bytes = (self.metric, self.scores, self.values[order])
+        numbers_of_4_bytes = (self.ends, features[order], self.statistics)
+        content = b"".join(part.tobytes() for part in (header, *numbers_of_8_bytes, *numbers_of_4_bytes))
         return _padded(content)
 
 
-def write_table(lists: Iterable[CompiledList], path: str | os.PathLike[str]) -> None:
-    """Write the lists in one pass; features are numbered in the order they are met."""
+def write_table(lists: Iterable[CompiledList], path: str | os.PathLike[str], corpus_metric: str = "") -> None:
+    """Write the lists in one pass; features are numbered in the order they are met.
+
+    `corpus_metric` names what the lists' statistics are: bleu, chrf or ter; nothing if they have none.
+    """
     numbers: dict[str, int] = {}
     ids: list[str] = []
     with atomic_write(path, compress=False) as stream:
@@ -103,10 +114,10 @@ def write_table(lists: Iterable[CompiledList], path: str | os.PathLike[str]) -> 
         index = out.position
         out.write(np.array(offsets, dtype="<u8").tobytes())
         out.write(np.array([feature_id(name) for name in ids], dtype="<u8").tobytes())
-        texts = [_lines(ids), _lines(numbers)]
+        texts = [_lines(ids), _lines(numbers), corpus_metric.encode()]
         for text in texts:
             out.write(text)
-        out.write(struct.pack("<5Q", index, len(ids), len(numbers), *map(len, texts)))
+        out.write(struct.pack("<6Q", index, len(ids), len(numbers), *map(len, texts)))
         stream.write(struct.pack("<Q", _checksum(out.content)))
 
 
@@ -125,18 +136,21 @@ class ListTable:
         magic, version = HEADER.unpack_from(data)
         if (magic, version) != (MAGIC, VERSION):
             raise InputError("not compiled lists of this version of itersel", where=path)
-        index, count, features, id_bytes, name_bytes, checksum = FOOTER.unpack_from(data, len(data) - FOOTER.size)
+        *counts, checksum = FOOTER.unpack_from(data, len(data) - FOOTER.size)
         if _checksum(hashlib.blake2b(memoryview(data)[:-8], digest_size=8)) != checksum:
             raise self._damaged("the checksum is wrong")
-        if index + 24 * count + id_bytes + name_bytes + FOOTER.size != len(data):
+        index, count, features, id_bytes, name_bytes, metric_bytes = counts
+        if index + 24 * count + id_bytes + name_bytes + metric_bytes + FOOTER.size != len(data):
             raise self._damaged("the index does not fit the file")
         self.checksum: int = checksum
         self._data, self._end = data, index
         self._offsets = np.frombuffer(data, "<u8", 2 * count, index)
         keys = np.frombuffer(data, "<u8", count, index + self._offsets.nbytes)
-        texts = len(data) - FOOTER.size - id_bytes - name_bytes
-        self.ids = data[texts : texts + id_bytes].decode().split("\n")[:-1]
-        self.names = data[texts + id_bytes : texts + id_bytes + name_bytes].decode().split("\n")[:-1]
+        names = index + 24 * count + id_bytes
+        self.ids = data[names - id_bytes : names].decode().split("\n")[:-1]
+        self.names = data[names : names + name_bytes].decode().split("\n")[:-1]
+        self.corpus_metric = data[names + name_bytes : names + name_bytes + metric_bytes].decode()
+        """What the statistics are: bleu, chrf or ter; empty if there are none."""
         if (len(self.ids), len(self.names)) != (count, features):
             raise self._damaged("ids or names are missing")
         try:
@@ -161,15 +175,24 @@ class ListTable:
 
     def features(self, number: int) -> list[dict[str, float]]:
         """The feature vectors of a list's hypotheses, by name."""
-        rows, entries = struct.unpack_from("<II", self._data, begin := int(self._offsets[2 * number]))
-        values = np.frombuffer(self._data, "<f8", entries, begin + 8 + 16 * rows)
-        ends = np.frombuffer(self._data, "<u4", rows, begin + 8 + 16 * rows + 8 * entries)
-        features = np.frombuffer(self._data, "<u4", entries, begin + 8 + 20 * rows + 8 * entries)
+        rows, entries = struct.unpack_from("<II", self._data, record := int(self._offsets[2 * number]))
+        begin = record + 16  # after the header, see kernel/lists/list_table.hh
+        values = np.frombuffer(self._data, "<f8", entries, begin + 16 * rows)
+        ends = np.frombuffer(self._data, "<u4", rows, begin + 16 * rows + 8 * entries)
+        features = np.frombuffer(self._data, "<u4", entries, begin + 20 * rows + 8 * entries)
         pairs = [(self.names[k], value) for k, value in zip(features.tolist(), values.tolist(), strict=True)]
         return [dict(pairs[low:high]) for low, high in pairwise([0, *ends.tolist()])]
 
     def references(self, number: int) -> list[str]:
         return self._lines(number)[self._size(number) :]
+
+    def metric(self, number: int) -> npt.NDArray[np.float64]:
+        """The metric of each hypothesis of a list."""
+        return self.native.scores(number)[0]
+
+    def statistics(self, number: int) -> npt.NDArray[np.float32]:
+        """The sufficient statistics of each hypothesis of a list, one per row; of no columns if there are none."""
+        return self.native.scores(number)[1]
 
     def _size(self, number: int) -> int:
         return int(struct.unpack_from("<I", self._data, int(self._offsets[2 * number]))[0])

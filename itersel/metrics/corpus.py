@@ -1,8 +1,8 @@
 """Corpus metrics by sacrebleu: BLEU, chrF and TER of whole outputs, with their signatures.
 
 Texts come in; sacrebleu gives each sentence's sufficient statistics, a row of counts. A corpus's score is a function of
-the column sums alone, so significance tests need the texts only once: `scores` computes many sums' scores in one sweep,
-and `score` asks sacrebleu itself.
+the column sums alone, so significance tests need the texts only once: `scores` computes many sums' scores in one sweep
+(by itersel.metrics.sentence, which hands out the same rows), and `score` asks sacrebleu itself.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from itersel.base.errors import ConfigError, InputError
+from itersel.metrics.sentence import ORDER as BLEU_ORDER
+from itersel.metrics.sentence import corpus_scores
 
 Statistics = npt.NDArray[np.float64]
-"""One row a sentence; or one row a corpus, where sentences have been summed up."""
+"""One row per sentence; or one row per corpus, where sentences have been summed up."""
 Scores = npt.NDArray[np.float64]
 
 TOKENIZERS = ("none", "13a", "intl", "char", "zh", "ja-mecab", "ko-mecab")
 """Those of sacrebleu's that need no download; the last two need packages of their own."""
 CASES = ("mixed", "lower")
-BLEU_ORDER = 4
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class CorpusMetric:
         return float(self._sacrebleu._compute_score_from_stats(exact.tolist()).score)
 
     def scores(self, sums: Statistics) -> Scores:
-        """The scores of many corpora, one a row of sums; equal to `score` but for rounding errors."""
-        return _KINDS[self.name].scores(sums)
+        """The scores of many corpora, one per row of sums; equal to `score` except for rounding errors."""
+        return 100 * corpus_scores(self.name, sums, order=BLEU_ORDER)
 
 
 def direction(name: str) -> int:
@@ -96,34 +97,6 @@ def _streams(references: Sequence[Sequence[str]]) -> list[list[str | None]]:
     """References as sacrebleu takes them: a stream for each, None where a sentence has fewer."""
     most = max(map(len, references))
     return [[given[k] if k < len(given) else None for given in references] for k in range(most)]
-
-
-def _bleu_scores(sums: Statistics) -> Scores:
-    """BLEU with sacrebleu's `exp` smoothing: the k-th order without a match counts as 1/2^k matches."""
-    output, references = sums[:, 0], sums[:, 1]
-    matches, counts = sums[:, 2 : 2 + BLEU_ORDER], sums[:, 2 + BLEU_ORDER :]
-    defined = (counts > 0).all(axis=1) & (matches > 0).any(axis=1)
-    smoothed = np.where(matches > 0, matches, 0.5 ** np.cumsum(matches == 0, axis=1))
-    logarithms = np.log(smoothed / np.where(counts > 0, counts, 1)).mean(axis=1)
-    penalty = np.minimum(0, 1 - references / np.where(output > 0, output, 1))
-    return np.where(defined, 100 * np.exp(logarithms + penalty), 0.0)
-
-
-def _chrf_scores(sums: Statistics, beta: int = 2) -> Scores:
-    """The F-score of precision and recall, each averaged over the orders of which both sides have n-grams."""
-    output, references, matches = sums[:, 0::3], sums[:, 1::3], sums[:, 2::3]
-    used = (output > 0) & (references > 0)
-    orders = np.maximum(used.sum(axis=1), 1)
-    precision = np.where(used, matches / np.where(used, output, 1), 0).sum(axis=1) / orders
-    recall = np.where(used, matches / np.where(used, references, 1), 0).sum(axis=1) / orders
-    below = beta**2 * precision + recall
-    return 100 * (1 + beta**2) * precision * recall / np.where(below > 0, below, 1)
-
-
-def _ter_scores(sums: Statistics) -> Scores:
-    """Edits over the references' mean length; without a reference word, 100 for any edit."""
-    edits, length = sums[:, 0], sums[:, 1]
-    return 100 * np.where(length > 0, edits / np.where(length > 0, length, 1), edits > 0)
 
 
 # sacrebleu is imported when a metric is made: it takes a third of a second, and most commands need none.
@@ -152,12 +125,11 @@ class _Kind:
     label: str
     direction: int
     make: Callable[[MetricOptions, Any], Any]
-    scores: Callable[[Statistics], Scores]
 
 
 _KINDS = {
-    "bleu": _Kind("BLEU", 1, _make_bleu, _bleu_scores),
-    "chrf": _Kind("chrF2", 1, _make_chrf, _chrf_scores),
-    "ter": _Kind("TER", -1, _make_ter, _ter_scores),
+    "bleu": _Kind("BLEU", 1, _make_bleu),
+    "chrf": _Kind("chrF2", 1, _make_chrf),
+    "ter": _Kind("TER", -1, _make_ter),
 }
 METRICS = tuple(_KINDS)

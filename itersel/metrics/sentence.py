@@ -1,29 +1,83 @@
 """Sentence-level metrics: how good is a hypothesis against its references?
 
-Words in, numbers out: BLEU, its smoothed variants (formulas: kernel/metrics.hh) and chrF come from the
-kernel, which builds the references' n-gram table once for a whole k-best list; TER (as 1 − TER) comes from
-sacrebleu in Python and is therefore slow. All values lie in [0, 1], except that 1 − TER can be negative.
-Corpus BLEU is computed from summed statistics.
+Every metric is a function of sufficient statistics, a row of numbers per hypothesis, in sacrebleu's order:
+
+    bleu, stupid_bleu, fixed_stupid_bleu, smooth_bleu   h, r, m_1 … m_N, c_1 … c_N (formulas: kernel/metrics/bleu.hh)
+    chrf                                                for each order: n-grams of hypothesis and reference, matches
+    ter                                                 edits, mean length of the references
+
+The sum of a corpus's rows gives its corpus score. The kernel computes everything except TER (itersel.metrics.ter).
+Sentence scores lie in [0, 1], except that ter, which is 1 − TER, can be negative.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from itersel import _kernel
 from itersel.base.errors import ConfigError
+from itersel.metrics.ter import Ter
 
 Words = Sequence[str]
-KERNEL_METRICS = ("bleu", "stupid_bleu", "fixed_stupid_bleu", "smooth_bleu", "chrf")
-METRICS = (*KERNEL_METRICS, "ter")
+CORPUS_METRICS = {
+    "bleu": "bleu",
+    "stupid_bleu": "bleu",
+    "fixed_stupid_bleu": "bleu",
+    "smooth_bleu": "bleu",
+    "chrf": "chrf",
+    "ter": "ter",
+}
+"""For each sentence metric, the corpus metric that its statistics serve: a name of itersel.metrics.corpus."""
+METRICS = tuple(CORPUS_METRICS)
+KERNEL_METRICS = tuple(name for name in METRICS if name != "ter")
 ORDER = 4
 """Longest n-gram of BLEU."""
 MAX_ORDER = 9
+
+
+class StatisticsMetric(Protocol):
+    """A metric as functions of statistics: `_kernel.Metric`, or a class like it."""
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the statistics."""
+
+    def statistics(self, hypotheses: Sequence[Words], references: Sequence[Words]) -> npt.NDArray[np.float32]:
+        """One row per hypothesis."""
+
+    def sentence_scores(self, rows: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+        """The score of each row; higher is better."""
+
+    def corpus_scores(self, sums: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+        """sacrebleu's score, divided by 100, of each row of sums. Of TER, lower is better."""
+
+
+def metric_of(name: str, *, order: int = ORDER) -> StatisticsMetric:
+    """A metric by its name. `order` is the longest n-gram of the BLEU variants and has no effect on chrF and TER."""
+    if name not in METRICS:
+        raise ConfigError(f"unknown metric '{name}'", hint=f"Known metrics: {', '.join(METRICS)}.")
+    return Ter() if name == "ter" else _kernel.Metric(name, order)
+
+
+def sentence_statistics(
+    metric: str, hypotheses: Sequence[Words], references: Sequence[Words], *, order: int = ORDER
+) -> npt.NDArray[np.float32]:
+    """One row per hypothesis, against the references of their one sentence. Empty references are left out.
+
+    Sum rows with `dtype=np.float64`: they are stored in 32 bits.
+    """
+    return metric_of(metric, order=order).statistics(_lists(hypotheses), _lists(references))
+
+
+def sentence_scores(
+    metric: str, statistics: npt.NDArray[np.floating], *, order: int = ORDER
+) -> npt.NDArray[np.float64]:
+    """The metric of each row of statistics."""
+    return metric_of(metric, order=order).sentence_scores(statistics)
 
 
 def sentence_values(
@@ -31,47 +85,16 @@ def sentence_values(
 ) -> npt.NDArray[np.float64]:
     """The metric of each hypothesis against the references of their one sentence.
 
-    An empty hypothesis scores 0. Empty references are left out; if none remains, every hypothesis scores 0.
-    `order` is the longest n-gram of the BLEU variants and has no effect on chrF and TER.
+    An empty hypothesis scores 0 (TER: what sacrebleu says). Without a reference that has words, all score 0.
     """
-    if metric == "ter":
-        return np.array([_one_minus_ter(hypothesis, references) for hypothesis in hypotheses], dtype=np.float64)
-    if metric not in KERNEL_METRICS:
-        raise ConfigError(f"unknown metric '{metric}'", hint=f"Known metrics: {', '.join(METRICS)}.")
-    return _kernel.metric_values(metric, _lists(hypotheses), _lists(references), order)
+    found = metric_of(metric, order=order)
+    return found.sentence_scores(found.statistics(_lists(hypotheses), _lists(references)))
 
 
-def bleu_statistics(
-    hypotheses: Sequence[Words], references: Sequence[Words], *, order: int = ORDER
-) -> npt.NDArray[np.int64]:
-    """One row per hypothesis: clipped matches m_1 … m_N, n-grams c_1 … c_N, length h, reference length r."""
-    return _kernel.bleu_statistics(_lists(hypotheses), _lists(references), order)
-
-
-def corpus_bleu(statistics: npt.NDArray[np.int64]) -> float:
-    """BLEU in [0, 1] of a corpus from the sum of its sentences' statistics, without smoothing."""
-    order = (len(statistics) - 2) // 2
-    matches, counts = statistics[:order], statistics[order : 2 * order]
-    h, r = statistics[-2:]
-    if h == 0 or (matches == 0).any():
-        return 0.0
-    penalty = 1.0 if h > r else float(np.exp(1 - r / h))
-    return penalty * float(np.exp(np.log(matches / counts).mean()))
+def corpus_scores(metric: str, sums: npt.NDArray[np.floating], *, order: int = ORDER) -> npt.NDArray[np.float64]:
+    """The corpus metric that belongs to the metric, for each row of sums: sacrebleu's score, divided by 100."""
+    return metric_of(metric, order=order).corpus_scores(sums)
 
 
 def _lists(sentences: Sequence[Words]) -> list[list[str]]:
     return [list(words) for words in sentences]
-
-
-@cache
-def _sacrebleu_ter() -> Any:
-    from sacrebleu.metrics.ter import TER
-
-    return TER()
-
-
-def _one_minus_ter(hypothesis: Words, references: Sequence[Words]) -> float:
-    texts = [" ".join(words) for words in references if words]
-    if not hypothesis or not texts:
-        return 0.0
-    return 1.0 - _sacrebleu_ter().sentence_score(" ".join(hypothesis), texts).score / 100

@@ -19,11 +19,9 @@ import numpy.typing as npt
 
 from itersel import _kernel
 from itersel.base.errors import ConfigError, InputError
-from itersel.metrics.corpus import CorpusMetric
-from itersel.metrics.sentence import bleu_statistics
+from itersel.metrics.sentence import ORDER, sentence_scores, sentence_statistics
 
 Rows = npt.NDArray[np.float32]
-ORDER = 4
 WIDTHS = {"bleu": 2 + 2 * ORDER, "chrf": 18, "ter": 2}
 LENGTHS = ("closest", "shortest", "average")
 
@@ -77,6 +75,15 @@ class Objective:
         """The score of a corpus, from its summed statistics."""
         return self.native.score(np.asarray(sums, dtype=np.float64))
 
+    def sentence_scores(self, rows: Rows) -> npt.NDArray[np.float64]:
+        """The score of each row alone: BLEU+1 for BLEU, the other metrics as they are."""
+        total, begin = np.zeros(len(rows)), 0
+        for name, weight in self.terms:
+            own = rows[:, begin : begin + WIDTHS[name]]
+            total += weight * sentence_scores("stupid_bleu" if name == "bleu" else name, own, order=ORDER)
+            begin += WIDTHS[name]
+        return total
+
     def statistics(self, hypotheses: Sequence[str], references: Sequence[str]) -> Rows:
         """A row for each hypothesis of one sentence."""
         if not any(line.split() for line in references):
@@ -84,13 +91,10 @@ class Objective:
         parts = [self._columns(name, hypotheses, references) for name, _ in self.terms]
         return np.ascontiguousarray(np.concatenate(parts, axis=1), dtype=np.float32)
 
-    def _columns(self, name: str, hypotheses: Sequence[str], references: Sequence[str]) -> npt.NDArray[np.floating]:
-        if name != "bleu":
-            return CorpusMetric(name, [references] * len(hypotheses)).statistics(hypotheses)
+    def _columns(self, name: str, hypotheses: Sequence[str], references: Sequence[str]) -> Rows:
         words = [line.split() for line in references if line.split()]
-        found = bleu_statistics([line.split() for line in hypotheses], words, order=ORDER)
-        rows = np.concatenate([found[:, -2:], found[:, :-2]], axis=1).astype(np.float64)
-        if self.reference_length != "closest":
+        found = sentence_statistics(name, [line.split() for line in hypotheses], words, order=ORDER)
+        if name == "bleu" and self.reference_length != "closest":
             lengths = list(map(len, words))
-            rows[:, 1] = min(lengths) if self.reference_length == "shortest" else sum(lengths) / len(lengths)
-        return rows
+            found[:, 1] = min(lengths) if self.reference_length == "shortest" else sum(lengths) / len(lengths)
+        return found

@@ -1,75 +1,46 @@
-// Grammar, language model, weights and decoder as Python classes. Files are read by Python; parsing and decoding
-// run without the interpreter lock.
-#include <optional>
+// Python's view of decoding: with a grammar for each sentence, or the sentences of a shard. Decoding runs without the
+// interpreter lock.
+#include <algorithm>
 
+#include "base/error.hh"
 #include "base/text.hh"
 #include "bindings/module.hh"
 #include "decode/decoder.hh"
+#include "decode/shard_decoder.hh"
 
 namespace py = pybind11;
 
 namespace itersel {
+namespace {
+
+std::uint32_t checked(const Shard& shard, std::uint32_t sentence) {
+  if (sentence >= shard.size()) throw py::index_error("the shard has " + std::to_string(shard.size()) + " sentences");
+  return sentence;
+}
+
+using NamedFeatures = std::vector<std::pair<std::string, double>>;
+
+NamedFeatures named(const Shard& shard, const std::vector<FeatureValue>& features) {
+  NamedFeatures made;
+  for (const FeatureValue& feature : features)
+    made.emplace_back(shard.lexicon().features[feature.feature], feature.value);
+  return made;
+}
+
+Translation named(const Shard& shard, const Hypothesis& hypothesis) {
+  Translation made{shard.text(hypothesis.words.data(), hypothesis.words.size()), hypothesis.score,
+                   named(shard, hypothesis.features)};
+  std::sort(made.features.begin(), made.features.end());
+  return made;
+}
+
+// A node of a derivation as Python sees it: rule in text form, features (a name may come twice), nodes below.
+using NamedNode = std::tuple<std::string, NamedFeatures, std::vector<std::uint32_t>>;
+
+}  // namespace
+
 void bind_decode(py::module_& module) {
   using NoGil = py::call_guard<py::gil_scoped_release>;
-
-  py::class_<TemplateOptions>(module, "TemplateOptions")
-      .def(py::init([](bool identity, bool source_bigrams, bool target_bigrams, bool shape) {
-             return TemplateOptions{identity, source_bigrams, target_bigrams, shape};
-           }),
-           py::kw_only(), py::arg("identity") = false, py::arg("source_bigrams") = false,
-           py::arg("target_bigrams") = false, py::arg("shape") = false);
-
-  py::class_<Grammar, std::shared_ptr<Grammar>>(module, "Grammar")
-      .def_static(
-          "parse",
-          [](py::bytes text, const std::string& path, const TemplateOptions& templates, const std::string& goal,
-             const std::string& default_nonterminal) {
-            std::string_view view = text;
-            py::gil_scoped_release release;
-            return std::const_pointer_cast<Grammar>(parse_grammar(view, path, templates, {goal, default_nonterminal}));
-          },
-          py::arg("text"), py::arg("path"), py::arg("templates"), py::arg("goal") = "S",
-          py::arg("default_nonterminal") = "X")
-      .def("__len__", &Grammar::size)
-      .def("text", [](const Grammar& grammar) { return py::bytes(write_grammar(grammar)); });
-
-  py::class_<LanguageModel, std::shared_ptr<LanguageModel>>(module, "LanguageModel")
-      .def_static(
-          "load",
-          [](const std::string& path, const std::string& name) {
-            return std::const_pointer_cast<LanguageModel>(LanguageModel::load(path, name));
-          },
-          py::arg("path"), py::arg("name"), NoGil())
-      .def_property_readonly("order", &LanguageModel::order)
-      .def(
-          "score", [](const LanguageModel& model, const std::string& line) { return model.score(split_words(line)); },
-          NoGil())
-      .def("knows", [](const LanguageModel& model, const std::string& word) { return model.index(word) != 0; });
-
-  py::class_<Weights, std::shared_ptr<Weights>>(module, "Weights")
-      .def(py::init<>())
-      .def_static(
-          "parse",
-          [](py::bytes text, const std::string& path) {
-            std::string_view view = text;
-            py::gil_scoped_release release;
-            return parse_weights(view, path);
-          },
-          py::arg("text"), py::arg("path"))
-      .def("text", [](const Weights& weights) { return py::bytes(write_weights(weights)); })
-      .def("set", &Weights::set)
-      .def("find",
-           [](const Weights& weights, const std::string& name) -> std::optional<double> {
-             std::uint32_t id = weights.names.find(name);
-             return id == StringTable::kNone ? std::nullopt : std::optional<double>(weights.values[id]);
-           })
-      .def("__len__", [](const Weights& weights) { return weights.values.size(); })
-      .def("items", [](const Weights& weights) {
-        py::list items;
-        for (std::uint32_t id = 0; id < weights.names.size(); ++id)
-          items.append(py::make_tuple(py::str(std::string(weights.names[id])), weights.values[id]));
-        return items;
-      });
 
   py::class_<DecoderOptions>(module, "DecoderOptions")
       .def(py::init([](std::uint32_t span_limit, std::uint32_t pop_limit, bool pass_through_all) {
@@ -96,12 +67,68 @@ void bind_decode(py::module_& module) {
           [](Decoder& decoder, std::shared_ptr<Grammar> grammar, const std::string& line) {
             return decoder.translate(grammar, split_words(line));
           },
-          NoGil())
+          py::arg("grammar"), py::arg("line"), NoGil())
       .def(
           "kbest",
           [](Decoder& decoder, std::shared_ptr<Grammar> grammar, const std::string& line, std::uint32_t k,
              bool unique) { return decoder.kbest(grammar, split_words(line), k, unique); },
           py::arg("grammar"), py::arg("line"), py::arg("k"), py::arg("unique"), NoGil());
+
+  py::class_<ShardDecoder>(module, "ShardDecoder")
+      .def(py::init([](std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> model, std::uint32_t span_limit,
+                       std::uint32_t pop_limit) {
+             return std::make_unique<ShardDecoder>(shard, model, SearchOptions{span_limit, pop_limit});
+           }),
+           py::arg("shard"), py::arg("language_model").none(true), py::kw_only(), py::arg("span_limit"),
+           py::arg("pop_limit"))
+      .def(
+          "set_weights",
+          [](ShardDecoder& decoder, const Weights& weights) {
+            const StringTable& features = decoder.shard().lexicon().features;
+            for (std::uint32_t id = 0; id < features.size(); ++id) decoder.weights[id] = weights.get(features[id]);
+          },
+          py::arg("weights"))
+      .def(
+          "set_dense_weights",
+          [](ShardDecoder& decoder, const Array<double>& values) {
+            if (values.ndim() != 1 || static_cast<std::size_t>(values.size()) != decoder.weights.size())
+              throw InputError("", "as many weights are needed as the shard has features");
+            decoder.weights.assign(values.data(), values.data() + values.size());
+          },
+          py::arg("values"))
+      .def(
+          "translate",
+          [](ShardDecoder& decoder, std::uint32_t at) {
+            std::vector<std::uint32_t> words;
+            decoder.translate(checked(decoder.shard(), at), words);
+            return decoder.shard().text(words.data(), words.size());
+          },
+          py::arg("sentence"), NoGil())
+      .def(
+          "kbest",
+          [](ShardDecoder& decoder, std::uint32_t at, std::uint32_t k, bool unique) {
+            KBestList list;
+            decoder.kbest(checked(decoder.shard(), at), k, unique, list);
+            std::vector<Translation> translations;
+            for (const Hypothesis& hypothesis : list) translations.push_back(named(decoder.shard(), hypothesis));
+            return translations;
+          },
+          py::arg("sentence"), py::arg("k"), py::arg("unique"), NoGil())
+      .def(
+          "derivation",
+          [](ShardDecoder& decoder, std::uint32_t at, std::uint32_t rank, bool unique) {
+            const Shard& shard = decoder.shard();
+            KBestList list;
+            decoder.kbest(checked(shard, at), rank + 1, unique, list);
+            if (rank >= list.size())
+              throw py::index_error("the sentence has " + std::to_string(list.size()) + " translations");
+            std::vector<NamedNode> nodes;
+            if (shard.word_count(at) > 0)
+              for (const DerivationNode& node : decoder.derivation(rank))
+                nodes.emplace_back(decoder.rule_text(node), named(shard, node.features), node.children);
+            return std::make_pair(named(shard, list[rank]), std::move(nodes));
+          },
+          py::arg("sentence"), py::arg("rank"), py::arg("unique"), NoGil());
 }
 
 }  // namespace itersel

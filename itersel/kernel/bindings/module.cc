@@ -49,10 +49,14 @@ PYBIND11_MODULE(_kernel, module) {
     }
   });
   module.def("build_details", &build_details, "How this extension was compiled.");
+  itersel::bind_base(module);
+  itersel::bind_lm(module);
+  itersel::bind_model(module);
+  itersel::bind_grammar(module);
+  itersel::bind_metrics(module);
+  itersel::bind_shards(module);
   itersel::bind_decode(module);
-  itersel::bind_shard(module);
+  itersel::bind_lists(module);
   itersel::bind_learn(module);
-  itersel::bind_extract(module);
-  itersel::bind_train(module);
   itersel::bind_tune(module);
 }

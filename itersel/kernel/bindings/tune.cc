@@ -16,21 +16,14 @@ namespace py = pybind11;
 namespace itersel {
 namespace {
 
-template <typename T>
-using Numbers = py::array_t<T, py::array::c_style | py::array::forcecast>;
-using SurfaceArrays = std::tuple<Numbers<double>, Numbers<double>, Numbers<double>>;  // base, points, changes
+using SurfaceArrays = std::tuple<Array<double>, Array<double>, Array<double>>;  // base, points, changes
 
 void require(bool fits, const char* what) {
   if (!fits) throw InputError("", what);
 }
 
-template <typename T>
-py::array_t<T> copy_of(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
 // Ascending from 0 to `end`; with `filled`, every part has a member.
-void check_offsets(const Numbers<std::int64_t>& offsets, std::int64_t end, bool filled) {
+void check_offsets(const Array<std::int64_t>& offsets, std::int64_t end, bool filled) {
   require(offsets.ndim() == 1 && offsets.size() >= 1, "offsets must have one dimension and at least one number");
   const std::int64_t* at = offsets.data();
   require(at[0] == 0 && at[offsets.size() - 1] == end, "offsets do not fit the rows");
@@ -41,7 +34,7 @@ void check_offsets(const Numbers<std::int64_t>& offsets, std::int64_t end, bool 
 py::tuple arrays_of(const Surface& surface, std::uint32_t width) {
   py::array_t<double> changes({static_cast<py::ssize_t>(surface.points.size()), static_cast<py::ssize_t>(width)});
   std::copy(surface.changes.begin(), surface.changes.end(), changes.mutable_data());
-  return py::make_tuple(copy_of(surface.base), copy_of(surface.points), changes);
+  return py::make_tuple(array_of(surface.base), array_of(surface.points), changes);
 }
 
 Surface surface_of(const SurfaceArrays& arrays, std::uint32_t width) {
@@ -52,9 +45,9 @@ Surface surface_of(const SurfaceArrays& arrays, std::uint32_t width) {
           {changes.data(), changes.data() + changes.size()}};
 }
 
-py::list surfaces_of_lists(const Numbers<double>& features, const Numbers<std::int64_t>& offsets,
-                           const Numbers<float>& statistics, const Numbers<double>& origins,
-                           const Numbers<double>& directions) {
+py::list surfaces_of_lists(const Array<double>& features, const Array<std::int64_t>& offsets,
+                           const Array<float>& statistics, const Array<double>& origins,
+                           const Array<double>& directions) {
   require(features.ndim() == 2 && statistics.ndim() == 2 && features.shape(1) == statistics.shape(0),
           "features (dimensions × rows) and statistics (rows × columns) do not fit together");
   require(origins.ndim() == 2 && directions.ndim() == 2 && origins.shape(0) == directions.shape(0) &&
@@ -96,12 +89,12 @@ py::tuple best_step_of(const SurfaceArrays& arrays, const Objective& objective, 
     py::gil_scoped_release release;
     step = best_step(surface, objective, {low, high, least_width, reach});
   }
-  return py::make_tuple(step.step, step.score, step.before, copy_of(step.sums));
+  return py::make_tuple(step.step, step.score, step.before, array_of(step.sums));
 }
 
 // For each line, where the best derivation changes and to which text: (points, numbers of texts); and the texts.
-py::tuple forest_envelopes(ShardDecoder& decoder, std::uint32_t sentence, const Numbers<double>& origins,
-                           const Numbers<double>& directions) {
+py::tuple forest_envelopes(ShardDecoder& decoder, std::uint32_t sentence, const Array<double>& origins,
+                           const Array<double>& directions) {
   const auto features = static_cast<py::ssize_t>(decoder.weights.size());
   require(origins.ndim() == 2 && directions.ndim() == 2 && origins.shape(0) == directions.shape(0) &&
               origins.shape(1) == features && directions.shape(1) == features,
@@ -134,7 +127,8 @@ py::tuple forest_envelopes(ShardDecoder& decoder, std::uint32_t sentence, const 
     }
   }
   py::list lines;
-  for (std::size_t q = 0; q < points.size(); ++q) lines.append(py::make_tuple(copy_of(points[q]), copy_of(numbers[q])));
+  for (std::size_t q = 0; q < points.size(); ++q)
+    lines.append(py::make_tuple(array_of(points[q]), array_of(numbers[q])));
   return py::make_tuple(texts, lines);
 }
 
@@ -158,14 +152,14 @@ py::tuple kbest_arrays(ShardDecoder& decoder, std::uint32_t sentence, std::uint3
       offsets.push_back(static_cast<std::int64_t>(features.size()));
     }
   }
-  return py::make_tuple(texts, copy_of(offsets), copy_of(features), copy_of(values));
+  return py::make_tuple(texts, array_of(offsets), array_of(features), array_of(values));
 }
 
 struct MiraLists {
-  Numbers<std::int64_t> offsets, starts;
-  Numbers<std::uint32_t> features;
-  Numbers<double> values;
-  Numbers<float> statistics;
+  Array<std::int64_t> offsets, starts;
+  Array<std::uint32_t> features;
+  Array<double> values;
+  Array<float> statistics;
 
   SparseLists view() const {
     return {offsets.data(),
@@ -178,7 +172,7 @@ struct MiraLists {
   }
 };
 
-py::dict run_mira(Mira& mira, const MiraLists& lists, const Numbers<std::uint32_t>& order) {
+py::dict run_mira(Mira& mira, const MiraLists& lists, const Array<std::uint32_t>& order) {
   for (py::ssize_t at = 0; at < order.size(); ++at)
     require(order.data()[at] + 1 < lists.offsets.size(), "no list of this number");
   for (py::ssize_t at = 0; at < lists.features.size(); ++at)
@@ -209,7 +203,7 @@ void bind_tune(py::module_& module) {
       .def_property_readonly("width", &Objective::width)
       .def(
           "score",
-          [](const Objective& objective, const Numbers<double>& sums) {
+          [](const Objective& objective, const Array<double>& sums) {
             require(sums.size() == objective.width(), "the sums do not fit the objective");
             return objective.score(sums.data());
           },
@@ -223,8 +217,8 @@ void bind_tune(py::module_& module) {
   module.def("kbest_arrays", &kbest_arrays, arg("decoder"), arg("sentence"), arg("k"), arg("unique"));
 
   py::class_<MiraLists>(module, "MiraLists")
-      .def(py::init([](Numbers<std::int64_t> offsets, Numbers<std::int64_t> starts, Numbers<std::uint32_t> features,
-                       Numbers<double> values, Numbers<float> statistics) {
+      .def(py::init([](Array<std::int64_t> offsets, Array<std::int64_t> starts, Array<std::uint32_t> features,
+                       Array<double> values, Array<float> statistics) {
              require(statistics.ndim() == 2 && statistics.shape(1) >= 4 && statistics.shape(1) % 2 == 0,
                      "MIRA needs BLEU's statistics");
              require(features.size() == values.size(), "features and values do not fit together");
@@ -235,13 +229,13 @@ void bind_tune(py::module_& module) {
            }),
            arg("offsets"), arg("starts"), arg("features"), arg("values"), arg("statistics"));
   py::class_<Mira>(module, "Mira")
-      .def(py::init([](const Numbers<double>& weights, std::uint32_t order, double c, double decay) {
+      .def(py::init([](const Array<double>& weights, std::uint32_t order, double c, double decay) {
              return Mira({weights.data(), weights.data() + weights.size()}, order, {c, decay});
            }),
            arg("weights"), arg("order"), arg("c"), arg("decay"))
       .def("run", &run_mira, arg("lists"), arg("order"))
-      .def_property_readonly("weights", [](const Mira& mira) { return copy_of(mira.weights()); })
-      .def_property_readonly("average", [](const Mira& mira) { return copy_of(mira.average()); });
+      .def_property_readonly("weights", [](const Mira& mira) { return array_of(mira.weights()); })
+      .def_property_readonly("average", [](const Mira& mira) { return array_of(mira.average()); });
 }
 
 }  // namespace itersel

@@ -18,7 +18,7 @@ namespace itersel {
 
 struct DecoderOptions {
   SearchOptions search;
-  PassThrough pass_through = PassThrough::kUnknown;
+  PassThrough pass_through;
 };
 
 struct Translation {

@@ -11,6 +11,7 @@
 #include "base/error.hh"
 #include "decode/cube.hh"
 #include "decode/hypergraph.hh"
+#include "decode/search_options.hh"
 #include "grammar/problem.hh"
 
 namespace itersel {

@@ -6,14 +6,15 @@
 
 namespace itersel {
 
+// All fields must be given: Python has the defaults.
 struct ExtractOptions {
-  std::uint32_t max_span = 15;             // words a rule may cover in training, on either side
-  std::uint32_t max_symbols = 5;           // words and non-terminals of a source side
-  std::uint32_t max_nonterminals = 2;      // 0, 1 or 2
-  std::uint32_t max_samples = 300;         // occurrences looked at per source phrase; 0: all
-  bool tight = true;                       // phrases begin and end with aligned words
-  std::uint32_t max_rules_per_source = 0;  // keep the most probable; 0: all
-  std::size_t cache_bytes = 256u << 20;    // changes speed, never results
+  std::uint32_t max_span;              // words a rule may cover in training, on either side
+  std::uint32_t max_symbols;           // words and non-terminals of a source side
+  std::uint32_t max_nonterminals;      // 0, 1 or 2
+  std::uint32_t max_samples;           // occurrences looked at per source phrase; 0: all
+  bool tight;                          // phrases begin and end with aligned words
+  std::uint32_t max_rules_per_source;  // keep the most probable; 0: all
+  std::size_t cache_bytes;             // changes speed, never results
 };
 
 // Training sentences that must not support a rule: those whose number is `remainder` modulo `modulus`.

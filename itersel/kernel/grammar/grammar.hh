@@ -13,8 +13,8 @@ namespace itersel {
 
 // Names with a meaning of their own.
 struct ModelNames {
-  std::string goal = "S";                 // label a whole sentence must have
-  std::string default_nonterminal = "X";  // label of pass-through rules, glued together to the goal
+  std::string goal;                 // label a whole sentence must have
+  std::string default_nonterminal;  // label of pass-through rules, glued together to the goal
 };
 
 struct Grammar {
@@ -28,7 +28,7 @@ struct Grammar {
   std::size_t size() const { return table.rules.size(); }
 };
 
-// Parses `[X] ||| source ||| target ||| name=value … ||| i-j …`, one rule a line; the last two fields may be missing.
+// Parses `[X] ||| source ||| target ||| name=value … ||| i-j …`, one rule per line; the last two fields may be missing.
 // Throws InputError with `path:line`.
 std::shared_ptr<const Grammar> parse_grammar(std::string_view text, const std::string& path,
                                              const TemplateOptions& templates, const ModelNames& names);

@@ -13,7 +13,7 @@ constexpr double kNoLexicalEntry = 99;  // −log10 of the probability of words 
 // A pattern of the sentence that ends before word `next`; it is to be extended by that word.
 struct State {
   std::uint32_t start, next;
-  Pattern pattern;
+  PhrasePattern pattern;
 };
 
 }  // namespace
@@ -37,13 +37,13 @@ std::string GrammarExtractor::extract(std::string_view sentence, const SentenceF
   const auto size = static_cast<std::uint32_t>(words.size());
 
   std::string grammar;
-  std::unordered_map<Pattern, bool> occurs;  // the patterns seen in this sentence
+  std::unordered_map<PhrasePattern, bool> occurs;  // the patterns seen in this sentence
   std::deque<State> states;
-  for (std::uint32_t i = 0; i < size; ++i) states.push_back({i, i, Pattern()});
+  for (std::uint32_t i = 0; i < size; ++i) states.push_back({i, i, PhrasePattern()});
   for (; !states.empty(); states.pop_front()) {
     State& state = states.front();
     if (words[state.next] == kUnknownWord) continue;
-    Pattern pattern = std::move(state.pattern);
+    PhrasePattern pattern = std::move(state.pattern);
     pattern.push_back(words[state.next]);
     auto [seen, first_time] = occurs.try_emplace(pattern, false);
     if (first_time) {
@@ -66,9 +66,9 @@ std::string GrammarExtractor::extract(std::string_view sentence, const SentenceF
   return grammar;
 }
 
-GrammarExtractor::BlockPointer GrammarExtractor::block(const Pattern& pattern, const SentenceFilter& filter) {
+GrammarExtractor::BlockPointer GrammarExtractor::block(const PhrasePattern& pattern, const SentenceFilter& filter) {
   if (filter.modulus == SentenceFilter::kOneSentence) return block_without(pattern, filter.remainder);
-  Pattern key = pattern;
+  PhrasePattern key = pattern;
   if (filter.modulus != 0) {
     key.push_back(kGap);  // no pattern ends like this
     key.push_back(filter.modulus);
@@ -81,7 +81,7 @@ GrammarExtractor::BlockPointer GrammarExtractor::block(const Pattern& pattern, c
 // The sentence's own occurrences are taken out of the sample that all sentences share, and its links out of the lexical
 // counts. A sample without any gives the block that all share, too: so it is with nearly all frequent patterns, which
 // cost the most, and of whose words a single sentence has few links among many.
-GrammarExtractor::BlockPointer GrammarExtractor::block_without(const Pattern& pattern, std::uint32_t sentence) {
+GrammarExtractor::BlockPointer GrammarExtractor::block_without(const PhrasePattern& pattern, std::uint32_t sentence) {
   SamplePointer shared = samples_.get(pattern);
   if (!shared) {
     const MatchesPointer matches = matcher_.find(pattern);
@@ -106,12 +106,12 @@ GrammarExtractor::BlockPointer GrammarExtractor::block_without(const Pattern& pa
   return keep_block(pattern, make_block(pattern, *shared, whole_));
 }
 
-GrammarExtractor::BlockPointer GrammarExtractor::keep_block(const Pattern& key, BlockPointer made) {
+GrammarExtractor::BlockPointer GrammarExtractor::keep_block(const PhrasePattern& key, BlockPointer made) {
   blocks_.put(key, made, sizeof(Block) + made->text.capacity());
   return made;
 }
 
-GrammarExtractor::BlockPointer GrammarExtractor::make_block(const Pattern& pattern, const Sample& sampled,
+GrammarExtractor::BlockPointer GrammarExtractor::make_block(const PhrasePattern& pattern, const Sample& sampled,
                                                             const LexicalTable& lexical) {
   auto result = std::make_shared<Block>();
   result->occurs = sampled.occurs;
@@ -167,7 +167,7 @@ GrammarExtractor::SamplePointer GrammarExtractor::sample(const Matches& matches,
   return result;
 }
 
-void GrammarExtractor::write_rules(const Pattern& pattern, std::size_t samples, const LexicalTable& lexical,
+void GrammarExtractor::write_rules(const PhrasePattern& pattern, std::size_t samples, const LexicalTable& lexical,
                                    std::string& text) {
   const std::vector<CountedRule>& rules = counter_.rules();
   source_words_.clear();
@@ -198,7 +198,7 @@ void GrammarExtractor::select_best(const CountedRule* begin, const CountedRule* 
   std::sort(selected_.begin(), selected_.end());
 }
 
-void GrammarExtractor::write_source(const Pattern& pattern, Around around) {
+void GrammarExtractor::write_source(const PhrasePattern& pattern, Around around) {
   source_side_ = "[X] ||| ";
   char number = '1';
   const auto nonterminal = [&] {

@@ -46,14 +46,14 @@ class GrammarExtractor {
   };
   using SamplePointer = std::shared_ptr<const Sample>;
 
-  BlockPointer block(const Pattern& pattern, const SentenceFilter& filter);
-  BlockPointer block_without(const Pattern& pattern, std::uint32_t sentence);
-  BlockPointer keep_block(const Pattern& key, BlockPointer made);
-  BlockPointer make_block(const Pattern& pattern, const Sample& sampled, const LexicalTable& lexical);
+  BlockPointer block(const PhrasePattern& pattern, const SentenceFilter& filter);
+  BlockPointer block_without(const PhrasePattern& pattern, std::uint32_t sentence);
+  BlockPointer keep_block(const PhrasePattern& key, BlockPointer made);
+  BlockPointer make_block(const PhrasePattern& pattern, const Sample& sampled, const LexicalTable& lexical);
   SamplePointer sample(const Matches& matches, const SentenceFilter& filter);
-  void write_rules(const Pattern& pattern, std::size_t samples, const LexicalTable& lexical, std::string& text);
+  void write_rules(const PhrasePattern& pattern, std::size_t samples, const LexicalTable& lexical, std::string& text);
   void select_best(const CountedRule* begin, const CountedRule* end);
-  void write_source(const Pattern& pattern, Around around);
+  void write_source(const PhrasePattern& pattern, Around around);
   void write_rule(const CountedRule& rule, std::size_t samples, bool singleton_source, const LexicalTable& lexical,
                   std::string& text);
   void lexical_weights(const LexicalTable& lexical, double& source_given_target, double& target_given_source);
@@ -67,8 +67,8 @@ class GrammarExtractor {
   LexicalTable lexical_;  // without the links of the sentence that is left out
   std::uint32_t left_out_ = UINT32_MAX;
   NumberText numbers_;
-  GenerationCache<Pattern, BlockPointer> blocks_;
-  GenerationCache<Pattern, SamplePointer> samples_;  // of frequent patterns, for leaving out a sentence
+  GenerationCache<PhrasePattern, BlockPointer> blocks_;
+  GenerationCache<PhrasePattern, SamplePointer> samples_;  // of frequent patterns, for leaving out a sentence
   // Scratch of the pattern at hand.
   std::vector<std::size_t> excluded_;
   std::vector<const CountedRule*> selected_;

@@ -5,7 +5,7 @@
 
 namespace itersel {
 
-void OccurrenceRules::start(const Pattern& pattern) {
+void OccurrenceRules::start(const PhrasePattern& pattern) {
   symbols_ = static_cast<std::uint32_t>(pattern.size());
   chunks_ = 1;
   std::fill(length_, length_ + kMaxChunks, 0);

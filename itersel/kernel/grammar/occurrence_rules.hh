@@ -35,7 +35,7 @@ class OccurrenceRules {
   OccurrenceRules(const BitextIndex& index, const ExtractOptions& options) : index_(index), options_(options) {}
 
   // The pattern whose occurrences are read next: the number of words of each chunk.
-  void start(const Pattern& pattern);
+  void start(const PhrasePattern& pattern);
 
   // The rules of an occurrence, given by its chunks' positions. Valid until the next call; each rule comes once.
   const OccurrenceRule* begin() const { return rules_.data(); }

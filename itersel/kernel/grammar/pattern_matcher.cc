@@ -10,8 +10,8 @@ constexpr std::uint32_t kNotFrequent = UINT32_MAX;
 // Patterns of the greatest length are never extended: their lists are only worth keeping if they are small.
 constexpr std::size_t kKeepLeaf = 4096;
 
-std::vector<Pattern> split_chunks(const Pattern& pattern) {
-  std::vector<Pattern> chunks(1);
+std::vector<PhrasePattern> split_chunks(const PhrasePattern& pattern) {
+  std::vector<PhrasePattern> chunks(1);
   for (char32_t symbol : pattern) {
     if (symbol == kGap) {
       chunks.emplace_back();
@@ -40,10 +40,10 @@ PatternMatcher::PatternMatcher(const BitextIndex& index, const ExtractOptions& o
   }
 }
 
-MatchesPointer PatternMatcher::find(const Pattern& pattern) {
+MatchesPointer PatternMatcher::find(const PhrasePattern& pattern) {
   MatchesPointer result = cache_.get(pattern);
   if (result) return result;
-  const bool contiguous = pattern.find(kGap) == Pattern::npos;
+  const bool contiguous = pattern.find(kGap) == PhrasePattern::npos;
   result = contiguous ? find_contiguous(pattern) : find_discontiguous(pattern);
   if (pattern.size() < options_.max_symbols || result->owned.size() <= kKeepLeaf) {
     cache_.put(pattern, result, sizeof(Matches) + result->owned.size() * sizeof(std::uint32_t));
@@ -51,7 +51,7 @@ MatchesPointer PatternMatcher::find(const Pattern& pattern) {
   return result;
 }
 
-MatchesPointer PatternMatcher::find_contiguous(const Pattern& pattern) {
+MatchesPointer PatternMatcher::find_contiguous(const PhrasePattern& pattern) {
   auto result = std::make_shared<Matches>();
   const std::uint32_t *suffixes = index_.suffixes.data, word = pattern.back();
   if (word + 1 >= index_.bucket.size) return result;
@@ -75,11 +75,11 @@ MatchesPointer PatternMatcher::find_contiguous(const Pattern& pattern) {
   return result;
 }
 
-MatchesPointer PatternMatcher::find_discontiguous(const Pattern& pattern) {
+MatchesPointer PatternMatcher::find_discontiguous(const PhrasePattern& pattern) {
   if (MatchesPointer frequent = find_frequent(pattern)) return frequent;
   const bool right_gap = pattern[pattern.size() - 2] == kGap, left_gap = pattern[1] == kGap;
-  const Pattern prefix_pattern = pattern.substr(0, pattern.size() - (right_gap ? 2 : 1));
-  const Pattern suffix_pattern = pattern.substr(left_gap ? 2 : 1);
+  const PhrasePattern prefix_pattern = pattern.substr(0, pattern.size() - (right_gap ? 2 : 1));
+  const PhrasePattern suffix_pattern = pattern.substr(left_gap ? 2 : 1);
   Matches result;
   result.chunks = static_cast<std::uint32_t>(std::count(pattern.begin(), pattern.end(), kGap)) + 1;
   const MatchesPointer prefix = find(prefix_pattern);
@@ -88,9 +88,9 @@ MatchesPointer PatternMatcher::find_discontiguous(const Pattern& pattern) {
   if (suffix->count == 0) return finished(std::move(result));
   const std::size_t right_cost = prefix->count * prefix->chunks * (right_gap ? options_.max_span : 1);
   const std::size_t left_cost = suffix->count * suffix->chunks * (left_gap ? options_.max_span : 1);
-  const auto last_length = [](const Pattern& part) {
+  const auto last_length = [](const PhrasePattern& part) {
     const std::size_t gap = part.rfind(kGap);
-    return static_cast<std::uint32_t>(gap == Pattern::npos ? part.size() : part.size() - gap - 1);
+    return static_cast<std::uint32_t>(gap == PhrasePattern::npos ? part.size() : part.size() - gap - 1);
   };
   if (right_cost <= left_cost) {
     extend_right(*prefix, last_length(prefix_pattern), right_gap, pattern.back(), result);
@@ -100,7 +100,7 @@ MatchesPointer PatternMatcher::find_discontiguous(const Pattern& pattern) {
   return finished(std::move(result));
 }
 
-std::uint32_t PatternMatcher::frequency_rank(const Pattern& phrase) {
+std::uint32_t PatternMatcher::frequency_rank(const PhrasePattern& phrase) {
   const MatchesPointer matches = find(phrase);
   if (matches->count == 0) return kNotFrequent;
   const auto low = static_cast<std::uint64_t>(matches->positions - index_.suffixes.data);
@@ -109,9 +109,9 @@ std::uint32_t PatternMatcher::frequency_rank(const Pattern& phrase) {
 }
 
 // Pairs of frequent phrases, and triples around a super-frequent one, in text order; otherwise an empty pointer.
-MatchesPointer PatternMatcher::find_frequent(const Pattern& pattern) {
+MatchesPointer PatternMatcher::find_frequent(const PhrasePattern& pattern) {
   if (ranks_.empty()) return nullptr;
-  const std::vector<Pattern> chunks = split_chunks(pattern);
+  const std::vector<PhrasePattern> chunks = split_chunks(pattern);
   std::uint32_t ranks[kMaxChunks];
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     ranks[i] = frequency_rank(chunks[i]);
@@ -137,7 +137,7 @@ MatchesPointer PatternMatcher::find_frequent(const Pattern& pattern) {
   // Extend by the last phrase's first word, then check that the rest of it follows.
   Matches result;
   result.chunks = static_cast<std::uint32_t>(chunks.size());
-  const Pattern& last = chunks.back();
+  const PhrasePattern& last = chunks.back();
   extend_right(*prefix, static_cast<std::uint32_t>(chunks[chunks.size() - 2].size()), true, last.front(), result);
   for (std::size_t length = 1; length < last.size(); ++length) {
     result.positions = result.owned.data();

@@ -14,7 +14,7 @@
 namespace itersel {
 
 // Source word ids; kGap stands for one or more words. Begins and ends with a word, no two gaps are adjacent.
-using Pattern = std::u32string;
+using PhrasePattern = std::u32string;
 constexpr char32_t kGap = 0;
 constexpr std::uint32_t kMaxChunks = 3;
 
@@ -34,19 +34,19 @@ class PatternMatcher {
   // All occurrences within max_span words. Contiguous patterns come in suffix order. Patterns with gaps inherit the
   // order of their prefix's or suffix's list, whichever is cheaper to extend; those between very frequent phrases,
   // whose lists are extended most often, come in text order.
-  MatchesPointer find(const Pattern& pattern);
+  MatchesPointer find(const PhrasePattern& pattern);
 
  private:
-  MatchesPointer find_contiguous(const Pattern& pattern);
-  MatchesPointer find_discontiguous(const Pattern& pattern);
-  MatchesPointer find_frequent(const Pattern& pattern);
-  std::uint32_t frequency_rank(const Pattern& phrase);
+  MatchesPointer find_contiguous(const PhrasePattern& pattern);
+  MatchesPointer find_discontiguous(const PhrasePattern& pattern);
+  MatchesPointer find_frequent(const PhrasePattern& pattern);
+  std::uint32_t frequency_rank(const PhrasePattern& phrase);
   void extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word, Matches& result);
   void extend_left(const Matches& suffix, std::uint32_t last_length, bool gap, std::uint32_t word, Matches& result);
 
   const BitextIndex& index_;
   const ExtractOptions options_;
-  GenerationCache<Pattern, MatchesPointer> cache_;
+  GenerationCache<PhrasePattern, MatchesPointer> cache_;
   std::unordered_map<std::uint64_t, std::uint32_t> ranks_;           // low << 32 | length -> rank
   std::unordered_map<std::uint32_t, MatchesPointer> in_text_order_;  // rank -> occurrences of a frequent phrase
 };

@@ -31,9 +31,4 @@ struct Problem {
   const RuleTable& table_of(bool is_extra) const { return is_extra ? *extra : *table; }
 };
 
-struct SearchOptions {
-  std::uint32_t span_limit = 15;  // words a rule may span; the glue rules are exempt
-  std::uint32_t pop_limit = 200;  // per span and label; 0 for no limit
-};
-
 }  // namespace itersel

@@ -9,11 +9,12 @@
 
 namespace itersel {
 
+// All fields must be given.
 struct TemplateOptions {
-  bool identity = false;        // R:X:<src>:<tgt>
-  bool source_bigrams = false;  // RBS:<a>_<b>
-  bool target_bigrams = false;  // RBT:<a>_<b>
-  bool shape = false;           // Shape_S<5 bits>_T<5 bits>
+  bool identity;        // R:X:<src>:<tgt>
+  bool source_bigrams;  // RBS:<a>_<b>
+  bool target_bigrams;  // RBT:<a>_<b>
+  bool shape;           // Shape_S<5 bits>_T<5 bits>
 
   bool any() const { return identity || source_bigrams || target_bigrams || shape; }
 };

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hh"
+#include "base/named.hh"
 
 namespace itersel {
 
 Norm norm_of_name(const std::string& name) {
-  if (name == "l2") return Norm::kL2;
-  if (name == "l1") return Norm::kL1;
-  if (name == "linf") return Norm::kLinf;
-  if (name == "l0") return Norm::kL0;
-  throw InputError("", "unknown norm '" + name + "'; there are l2, l1, linf and l0");
+  static const std::vector<Named<Norm>> table = {
+      {"l2", Norm::kL2},
+      {"l1", Norm::kL1},
+      {"linf", Norm::kLinf},
+      {"l0", Norm::kL0},
+  };
+  return find_named("norm", table, name);
 }
 
 ColumnSums sum_columns(const std::uint64_t* ids, const double* values, std::size_t size, Norm norm) {

@@ -72,7 +72,7 @@ HashedWeights collect(const Shard& shard, const HashedWeights& start, const std:
   return made;
 }
 
-// Marks the features that the model shall not have; one of them with a start weight is a contradiction.
+// Marks the features that the model must not have; a start weight for one of them is an error.
 std::vector<char> left_out(const Shard& shard, const EpochOptions& options, const std::vector<double>& start) {
   const StringTable& features = shard.lexicon().features;
   std::vector<char> marks;
@@ -117,7 +117,8 @@ void learn_part(const std::vector<std::uint32_t>& sentences, const EpochOptions&
   const StringTable& words = shard.lexicon().words;
   PairOptions pair_options = options.learn.pairs;
   pair_options.seed = random_bits(pair_options.seed, options.number);
-  KBestList list;
+  const std::unique_ptr<Chooser> chooser = make_chooser(pair_options);
+  ScoredList list;
   std::vector<Pair> pairs;
   for (const std::uint32_t place : epoch_order(static_cast<std::uint32_t>(sentences.size()), options)) {
     const std::uint32_t sentence = sentences[place];
@@ -129,17 +130,17 @@ void learn_part(const std::vector<std::uint32_t>& sentences, const EpochOptions&
     StopWatch watch;
     decoder.search(sentence);
     watch.lap(seconds.decode);
-    decoder.extract(options.k, options.unique, list);
-    drop_features(unseen, list);
+    decoder.extract(options.k, options.unique, list.hypotheses);
+    drop_features(unseen, list.hypotheses);
     watch.lap(seconds.kbest);
-    if (!list.empty() && !std::isfinite(list[0].score)) fail("the best translation's score is not a finite number");
-    SentenceMetric metric(options.metric, std::move(references), options.order,
-                          [&](std::uint32_t id) { return words[id]; });
-    const std::vector<double> values = metric.values(list);
+    if (!list.hypotheses.empty() && !std::isfinite(list.hypotheses[0].score))
+      fail("the best translation's score is not a finite number");
+    SentenceMetric metric(options.metric, std::move(references), [&](std::uint32_t id) { return words[id]; });
+    metric.score(list.hypotheses, &list.statistics, &list.metric);
     watch.lap(seconds.metric);
-    make_pairs(values, pair_options, feature_hash(shard.id(sentence)), &pairs);
+    chooser->choose({list, decoder.weights, feature_hash(shard.id(sentence))}, &pairs);
     watch.lap(seconds.pairs);
-    learner.learn(list, values, pairs);
+    learner.learn(list, pairs);
     for (const std::uint32_t feature : learner.changed())
       if (!std::isfinite(decoder.weights[feature]))
         fail("the weight of " + quoted(shard, feature) + " became infinite; use a smaller learning rate");

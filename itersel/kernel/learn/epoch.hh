@@ -1,4 +1,4 @@
-// One epoch over one shard, what a map task runs: for each sentence decode, list, score, pair, update.
+// One epoch over one shard, what a map task runs: for each sentence decode, list, score, choose pairs, update.
 //
 // Weights are dense by the shard's feature numbers inside, and sorted (feature hash, value) arrays outside. Features of
 // the start weights that the shard does not know are carried through unchanged.
@@ -12,28 +12,28 @@
 #include <vector>
 
 #include "decode/shard_decoder.hh"
-#include "learn/learn.hh"
+#include "learn/learner.hh"
 #include "lm/language_model.hh"
 #include "metrics/metrics.hh"
 #include "shards/shard.hh"
 
 namespace itersel {
 
+// All fields must be given: Python has the defaults.
 struct EpochOptions {
   SearchOptions search;
-  std::uint32_t k = 100;
-  bool unique = true;  // one hypothesis for each target string
-  Metric metric = Metric::kFixedStupidBleu;
-  int order = 4;  // longest n-gram of the metric
+  std::uint32_t k;
+  bool unique;  // one hypothesis for each target string
+  Metric metric;
   LearnOptions learn;
   // Features that the model does not have: the learner never sees them, and their weight is 0. A name that ends with *
   // stands for all that begin so.
   std::vector<std::string> leave_out;
   // A seeded order instead of the given one; the epoch's number (from 0) chooses the order and the sampled pairs.
-  bool shuffle = false;
-  std::uint64_t seed = 0;
-  std::uint64_t number = 0;
-  std::uint64_t lists_before = 0;  // lists learned from before this call: continues a learning-rate schedule
+  bool shuffle;
+  std::uint64_t seed;
+  std::uint64_t number;
+  std::uint64_t lists_before;  // lists learned from before this call: continues a learning-rate schedule
 };
 
 // Hashes strictly ascending, values finite.

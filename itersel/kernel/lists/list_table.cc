@@ -5,10 +5,12 @@
 #include <string>
 
 #include "base/error.hh"
-#include "base/random.hh"
 
 namespace itersel {
 namespace {
+
+constexpr std::size_t kHeader = 16;            // bytes
+constexpr std::uint32_t kMaxStatistics = 256;  // columns; far more than any metric has
 
 [[noreturn]] void damaged(std::uint32_t list, const std::string& what) {
   throw InputError("", "damaged lists: " + what + " in list " + std::to_string(list + 1));
@@ -17,9 +19,10 @@ namespace {
 }  // namespace
 
 struct ListTable::Record {
-  std::uint32_t size = 0, nonzeros = 0;
+  std::uint32_t size = 0, nonzeros = 0, width = 0;
   const double *metric = nullptr, *score = nullptr, *value = nullptr;
   const std::uint32_t *end = nullptr, *feature = nullptr;
+  const Statistic* statistic = nullptr;
 };
 
 ListTable::ListTable(const unsigned char* data, std::size_t size, std::vector<std::uint64_t> offsets,
@@ -37,21 +40,24 @@ ListTable::Record ListTable::record(std::uint32_t list) const {
   Record made;
   std::memcpy(&made.size, at, 4);
   std::memcpy(&made.nonzeros, at + 4, 4);
-  made.metric = reinterpret_cast<const double*>(at + 8);
+  std::memcpy(&made.width, at + 8, 4);
+  made.metric = reinterpret_cast<const double*>(at + kHeader);
   made.score = made.metric + made.size;
   made.value = made.score + made.size;
   made.end = reinterpret_cast<const std::uint32_t*>(made.value + made.nonzeros);
   made.feature = made.end + made.size;
+  made.statistic = reinterpret_cast<const Statistic*>(made.feature + made.nonzeros);
   return made;
 }
 
 void ListTable::check(std::uint32_t list) const {
   const std::uint64_t begin = offsets_[2 * std::size_t{list}], end = offsets_[2 * std::size_t{list} + 1];
-  if (end < begin + 8) damaged(list, "no record");
-  std::uint32_t counts[2];
+  if (end < begin + kHeader) damaged(list, "no record");
+  std::uint32_t counts[4];
   std::memcpy(counts, data_ + begin, sizeof counts);
-  const std::uint64_t n = counts[0], nonzeros = counts[1];
-  const std::uint64_t needed = 8 + 8 * (2 * n + nonzeros) + 4 * (n + nonzeros);
+  const std::uint64_t n = counts[0], nonzeros = counts[1], width = counts[2];
+  if (width > kMaxStatistics || counts[3] != 0) damaged(list, "wrong statistics");
+  const std::uint64_t needed = kHeader + 8 * (2 * n + nonzeros) + 4 * (n + nonzeros + n * width);
   if (end - begin != (needed + 7) / 8 * 8) damaged(list, "wrong size");
   const Record one = record(list);
   for (std::uint32_t i = 0; i < one.size; ++i) {
@@ -64,54 +70,34 @@ void ListTable::check(std::uint32_t list) const {
         damaged(list, "features do not ascend");
     }
   }
+  for (std::size_t i = 0; i < n * width; ++i)
+    if (!std::isfinite(one.statistic[i])) damaged(list, "a number is not finite");
 }
 
-void ListTable::read(std::uint32_t list, KBestList& hypotheses, std::vector<double>& metric) const {
-  const Record one = record(list);
-  hypotheses.resize(one.size);
-  metric.assign(one.metric, one.metric + one.size);
+void ListTable::read(std::uint32_t number, ScoredList& list) const {
+  const Record one = record(number);
+  list.hypotheses.resize(one.size);
+  list.metric.assign(one.metric, one.metric + one.size);
+  list.statistics.width = one.width;
+  list.statistics.values.assign(one.statistic, one.statistic + std::size_t{one.size} * one.width);
   std::uint32_t k = 0;
   for (std::uint32_t i = 0; i < one.size; ++i) {
-    hypotheses[i].score = one.score[i];
-    auto& features = hypotheses[i].features;
+    list.hypotheses[i].score = one.score[i];
+    auto& features = list.hypotheses[i].features;
     features.clear();
     for (; k < one.end[i]; ++k)
       if (one.value[k] != 0) features.push_back({one.feature[k], one.value[k]});
   }
 }
 
-ListTable::Best ListTable::best(const KBestList& hypotheses, const std::vector<double>& metric,
-                                const std::vector<double>& weights) {
+ListTable::Best ListTable::best(const ScoredList& list, const std::vector<double>& weights) {
   Best found;
-  for (std::uint32_t i = 0; i < hypotheses.size(); ++i) {
+  for (std::uint32_t i = 0; i < list.hypotheses.size(); ++i) {
     double score = 0;
-    for (const FeatureValue& x : hypotheses[i].features) score += weights[x.feature] * x.value;
-    if (i == 0 || score > found.score) found = {i, score, metric[i]};
+    for (const FeatureValue& x : list.hypotheses[i].features) score += weights[x.feature] * x.value;
+    if (i == 0 || score > found.score) found = {i, score, list.metric[i]};
   }
   return found;
-}
-
-void learn_lists(const ListTable& table, const std::vector<std::uint32_t>& lists, std::uint64_t epoch,
-                 const PairOptions& pairs, Learner& learner, const std::vector<double>& weights,
-                 LearnStatistics& ranked_first) {
-  PairOptions pair_options = pairs;
-  pair_options.seed = random_bits(pairs.seed, epoch);
-  KBestList hypotheses;
-  std::vector<double> metric;
-  std::vector<Pair> made;
-  for (const std::uint32_t list : lists) {
-    if (list >= table.size()) throw InputError("", "there is no list " + std::to_string(list + 1));
-    table.read(list, hypotheses, metric);
-    const ListTable::Best first = ListTable::best(hypotheses, metric, weights);
-    ranked_first.best_metric += first.metric;
-    ranked_first.best_score += first.score;
-    make_pairs(metric, pair_options, table.key(list), &made);
-    learner.learn(hypotheses, metric, made);
-    for (const std::uint32_t feature : learner.changed())
-      if (!std::isfinite(weights[feature]))
-        throw InputError(
-            "", "at list " + std::to_string(list + 1) + " a weight became infinite; use a smaller learning rate");
-  }
 }
 
 }  // namespace itersel

@@ -1,27 +1,27 @@
-// N-best lists of any system, compiled: records in a mapped file, one a list, read in place (itersel/lists/table.py
-// writes them). A record is little-endian and a multiple of 8 bytes:
+// Compiled n-best lists of any system: a mapped file with one record per list, read in place (itersel/lists/table.py
+// writes it). A record is little-endian and a multiple of 8 bytes:
 //
-//   uint32 n, uint32 nonzeros
+//   uint32 n, nonzeros, width, 0
 //   double metric[n], score[n], value[nonzeros]
-//   uint32 end[n], feature[nonzeros]     hypothesis i has the features before end[i] that those before it have not
+//   uint32 end[n], feature[nonzeros]     hypothesis i has the features from end[i − 1] (0 for the first) to end[i]
+//   float  statistics[n][width]          sufficient statistics of the metric; width 0: there are none
 //   zeros up to a multiple of 8
 //
-// What lies between records, texts and references, is Python's own.
+// Only Python reads what lies between the records: texts and references.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "learn/learn.hh"
-#include "model/kbest_list.hh"
+#include "lists/scored_list.hh"
 
 namespace itersel {
 
 class ListTable {
  public:
   // A view: the memory must outlive the table. List i is the record from offsets[2i] to offsets[2i + 1]; keys name the
-  // lists for sampled pairs. Checks every record; what does not fit is an InputError.
+  // lists for sampled pairs. Checks every record; one that does not fit is an InputError.
   ListTable(const unsigned char* data, std::size_t size, std::vector<std::uint64_t> offsets,
             std::vector<std::uint64_t> keys, std::uint32_t features);
 
@@ -30,14 +30,14 @@ class ListTable {
   std::uint64_t key(std::uint32_t list) const { return keys_[list]; }
 
   // Hypotheses have features and the scores they came with, but no words.
-  void read(std::uint32_t list, KBestList& hypotheses, std::vector<double>& metric) const;
+  void read(std::uint32_t number, ScoredList& list) const;
 
   // Which hypothesis the weights (one for each feature) rank first, the earlier one of equals, and its metric.
   struct Best {
     std::uint32_t hypothesis = 0;
     double score = 0, metric = 0;
   };
-  static Best best(const KBestList& hypotheses, const std::vector<double>& metric, const std::vector<double>& weights);
+  static Best best(const ScoredList& list, const std::vector<double>& weights);
 
  private:
   struct Record;
@@ -48,11 +48,5 @@ class ListTable {
   std::vector<std::uint64_t> offsets_, keys_;
   std::uint32_t features_;
 };
-
-// Learns from some lists of a table in the given order, as an epoch does from a shard's sentences. `epoch` chooses the
-// sampled pairs. Adds to best_metric and best_score what the weights ranked first just before they learned from it.
-void learn_lists(const ListTable& table, const std::vector<std::uint32_t>& lists, std::uint64_t epoch,
-                 const PairOptions& pairs, Learner& learner, const std::vector<double>& weights,
-                 LearnStatistics& ranked_first);
 
 }  // namespace itersel

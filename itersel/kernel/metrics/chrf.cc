@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace itersel {
 namespace {
+
+constexpr double kBeta = 2;
 
 bool is_space(std::uint32_t c) {
   if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x1f);
@@ -14,6 +17,24 @@ bool is_space(std::uint32_t c) {
 
 std::uint32_t ngrams_in(std::size_t length, int n) {
   return length >= static_cast<std::size_t>(n) ? static_cast<std::uint32_t>(length - n + 1) : 0;
+}
+
+template <typename T>
+double f_score(const T* triples) {
+  double precision = 0, recall = 0;
+  int orders = 0;
+  for (int n = 0; n < kChrfOrder; ++n) {
+    const double hypothesis = triples[3 * n], reference = triples[3 * n + 1], matches = triples[3 * n + 2];
+    if (hypothesis == 0 || reference == 0) continue;
+    precision += matches / hypothesis;
+    recall += matches / reference;
+    ++orders;
+  }
+  if (precision + recall == 0) return 0;
+  precision /= orders;
+  recall /= orders;
+  constexpr double factor = kBeta * kBeta;
+  return (1 + factor) * precision * recall / (factor * precision + recall);
 }
 
 }  // namespace
@@ -42,43 +63,45 @@ void append_characters(std::string_view text, std::vector<std::uint32_t>* charac
   }
 }
 
-Chrf::Chrf(const std::vector<std::vector<std::uint32_t>>& references, WordLookup lookup) : lookup_(std::move(lookup)) {
+double chrf(const Statistic* row) { return f_score(row); }
+
+double chrf(const double* sums) { return f_score(sums); }
+
+ChrfReferences::ChrfReferences(const std::vector<std::vector<std::uint32_t>>& references, WordLookup lookup)
+    : lookup_(std::move(lookup)) {
   for (const auto& words : references) {
     std::vector<std::uint32_t> characters = characters_of(words);
     const std::size_t length = characters.size();
-    references_.push_back({length, NgramTable({std::move(characters)}, kOrder)});
+    references_.push_back({length, NgramTable({std::move(characters)}, kChrfOrder)});
   }
 }
 
-std::vector<std::uint32_t> Chrf::characters_of(const std::vector<std::uint32_t>& words) const {
+std::vector<std::uint32_t> ChrfReferences::characters_of(const std::vector<std::uint32_t>& words) const {
   std::vector<std::uint32_t> characters;
   for (const std::uint32_t word : words) append_characters(lookup_(word), &characters);
   return characters;
 }
 
-double Chrf::operator()(const std::vector<std::uint32_t>& words) {
+void ChrfReferences::count(const std::vector<std::uint32_t>& words, Statistic* row) {
   const std::vector<std::uint32_t> characters = characters_of(words);
-  double best = 0;
+  std::fill(row, row + kChrfWidth, Statistic{0});
+  double best = -1;
   for (Reference& reference : references_) {
-    std::array<std::uint32_t, kOrder> matches{};
+    std::array<std::uint32_t, kChrfOrder> matches{};
     reference.ngrams.match(characters.data(), characters.size(), matches.data());
-    double precision = 0, recall = 0;
-    int orders = 0;
-    for (int n = 1; n <= kOrder; ++n) {
-      const std::uint32_t in_hypothesis = ngrams_in(characters.size(), n);
+    std::array<Statistic, kChrfWidth> counts;
+    for (int n = 1; n <= kChrfOrder; ++n) {
       const std::uint32_t in_reference = ngrams_in(reference.length, n);
-      if (in_hypothesis == 0 || in_reference == 0) continue;
-      precision += static_cast<double>(matches[n - 1]) / in_hypothesis;
-      recall += static_cast<double>(matches[n - 1]) / in_reference;
-      ++orders;
+      Statistic* triple = counts.data() + 3 * (n - 1);
+      triple[0] = static_cast<Statistic>(in_reference > 0 ? ngrams_in(characters.size(), n) : 0);
+      triple[1] = static_cast<Statistic>(in_reference);
+      triple[2] = static_cast<Statistic>(matches[n - 1]);
     }
-    if (precision + recall == 0) continue;
-    precision /= orders;
-    recall /= orders;
-    constexpr double factor = kBeta * kBeta;
-    best = std::max(best, (1 + factor) * precision * recall / (factor * precision + recall));
+    const double score = chrf(counts.data());
+    if (score <= best) continue;
+    best = score;
+    std::copy(counts.begin(), counts.end(), row);
   }
-  return best;
 }
 
 }  // namespace itersel

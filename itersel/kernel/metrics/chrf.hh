@@ -1,4 +1,8 @@
-// Sentence-level chrF as sacrebleu computes it with its default settings (chrF2, characters 1 to 6, no whitespace).
+// chrF as sacrebleu computes it with its default settings (chrF2, characters 1 to 6, no whitespace), for sentences and
+// corpora, as a function of sufficient statistics.
+//
+// A row has three columns for each order: n-grams of the hypothesis (0 where the reference has none of that order), of
+// the reference, and matches.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +11,16 @@
 #include <vector>
 
 #include "metrics/ngram_table.hh"
+#include "metrics/statistics.hh"
 
 namespace itersel {
+
+constexpr int kChrfOrder = 6;
+constexpr std::uint32_t kChrfWidth = 3 * kChrfOrder;
+
+// The F-score in [0, 1] of a row, or of the sums of many.
+double chrf(const Statistic* row);
+double chrf(const double* sums);
 
 // The spelling (UTF-8) of a word id.
 using WordLookup = std::function<std::string_view(std::uint32_t)>;
@@ -17,15 +29,13 @@ using WordLookup = std::function<std::string_view(std::uint32_t)>;
 // counts as U+FFFD.
 void append_characters(std::string_view text, std::vector<std::uint32_t>* characters);
 
-class Chrf {
+// The references of one sentence.
+class ChrfReferences {
  public:
-  static constexpr int kOrder = 6;
-  static constexpr double kBeta = 2;
+  ChrfReferences(const std::vector<std::vector<std::uint32_t>>& references, WordLookup lookup);
 
-  Chrf(const std::vector<std::vector<std::uint32_t>>& references, WordLookup lookup);
-
-  // In [0, 1]: the best value over the references; 0 if hypothesis or references are empty.
-  double operator()(const std::vector<std::uint32_t>& words);
+  // Writes the row of a hypothesis, against the reference of the highest chrF (the first of equals).
+  void count(const std::vector<std::uint32_t>& words, Statistic* row);
 
  private:
   struct Reference {

@@ -1,95 +1,74 @@
 #include "metrics/metrics.hh"
 
 #include <algorithm>
-#include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hh"
+#include "base/named.hh"
 
 namespace itersel {
 namespace {
 
-double brevity_penalty(double h, double r) { return h > r ? 1 : std::exp(1 - r / h); }
+using Score = double (*)(const Statistic*, int);
+using Variant = std::pair<StatisticKind, Score>;
+
+double sentence_chrf(const Statistic* row, int) { return chrf(row); }
+
+const std::vector<Named<Variant>>& variants() {
+  static const std::vector<Named<Variant>> table = {
+      {"bleu", {StatisticKind::kBleu, bleu}},
+      {"stupid_bleu", {StatisticKind::kBleu, stupid_bleu}},
+      {"fixed_stupid_bleu", {StatisticKind::kBleu, fixed_stupid_bleu}},
+      {"smooth_bleu", {StatisticKind::kBleu, smooth_bleu}},
+      {"chrf", {StatisticKind::kChrf, sentence_chrf}},
+  };
+  return table;
+}
 
 }  // namespace
 
-Metric metric_of_name(const std::string& name) {
-  if (name == "bleu") return Metric::kBleu;
-  if (name == "stupid_bleu") return Metric::kStupidBleu;
-  if (name == "fixed_stupid_bleu") return Metric::kFixedStupidBleu;
-  if (name == "smooth_bleu") return Metric::kSmoothBleu;
-  if (name == "chrf") return Metric::kChrf;
-  throw InputError(
-      "", "unknown metric '" + name + "'; the kernel knows bleu, stupid_bleu, fixed_stupid_bleu, smooth_bleu and chrf");
-}
-
-double bleu_value(Metric metric, const BleuStatistics& statistics) {
-  const double h = statistics.hypothesis_length, r = statistics.reference_length;
-  if (h == 0 || r == 0) return 0;
-  const int order = static_cast<int>(std::min<double>(statistics.order, r));
-  const bool add_one = metric == Metric::kStupidBleu || metric == Metric::kFixedStupidBleu;
-  double logs = 0, smoothed = 0;
-  for (int n = 1; n <= order; ++n) {
-    const std::uint32_t m = statistics.matches[n - 1], c = statistics.counts[n - 1];
-    const double one = add_one && n > 1 ? 1 : 0;
-    if (m + one == 0) {
-      if (metric == Metric::kSmoothBleu) break;
-      return 0;
-    }
-    logs += std::log((m + one) / (c + one));
-    if (metric == Metric::kSmoothBleu) smoothed += std::exp(logs / n) / std::ldexp(1.0, order - n + 1);
-  }
-  if (metric == Metric::kSmoothBleu) return brevity_penalty(h, r) * smoothed;
-  return brevity_penalty(h, metric == Metric::kFixedStupidBleu ? r + 1 : r) * std::exp(logs / order);
-}
-
-SentenceMetric::SentenceMetric(Metric metric, std::vector<std::vector<std::uint32_t>> references, int order,
-                               WordLookup lookup)
-    : metric_(metric), order_(order) {
-  if (references.empty()) throw InputError("", "a sentence needs at least one reference to be scored");
+Metric::Metric(const std::string& name, int order) : order_(order) {
+  std::tie(kind_, score_) = find_named("metric", variants(), name);
   if (order < 1 || order > kMaxBleuOrder)
     throw InputError("", "BLEU's n-gram order is " + std::to_string(order) + "; it must be between 1 and " +
                              std::to_string(kMaxBleuOrder));
+}
+
+double Metric::corpus_score(const double* sums) const {
+  return kind_ == StatisticKind::kBleu ? corpus_bleu(sums, order_) : chrf(sums);
+}
+
+SentenceMetric::SentenceMetric(const Metric& metric, std::vector<std::vector<std::uint32_t>> references,
+                               WordLookup lookup)
+    : metric_(metric) {
+  if (references.empty()) throw InputError("", "a sentence needs at least one reference to be scored");
   references.erase(std::remove_if(references.begin(), references.end(), [](const auto& r) { return r.empty(); }),
                    references.end());
-  for (const auto& reference : references) lengths_.push_back(static_cast<std::uint32_t>(reference.size()));
-  std::sort(lengths_.begin(), lengths_.end());
-  if (metric == Metric::kChrf) {
+  if (metric.kind() == StatisticKind::kChrf) {
     if (!lookup) throw InputError("", "chrf needs the words' spelling");
-    chrf_ = std::make_unique<Chrf>(references, std::move(lookup));
+    chrf_ = std::make_unique<ChrfReferences>(references, std::move(lookup));
   } else {
-    ngrams_ = std::make_unique<NgramTable>(references, order);
+    bleu_ = std::make_unique<BleuReferences>(references, metric.order());
   }
 }
 
-BleuStatistics SentenceMetric::statistics(const std::vector<std::uint32_t>& words) {
-  if (!ngrams_) throw InputError("", "chrf has no BLEU statistics: ask for them with a BLEU metric");
-  BleuStatistics result;
-  result.order = order_;
-  const auto h = static_cast<std::uint32_t>(words.size());
-  result.hypothesis_length = h;
-  std::uint32_t closest = ~0u;
-  for (const std::uint32_t length : lengths_) {  // ascending, so the shorter of two equally close ones stays
-    const std::uint32_t distance = length > h ? length - h : h - length;
-    if (distance < closest) {
-      closest = distance;
-      result.reference_length = length;
-    }
+void SentenceMetric::count(const std::vector<std::uint32_t>& words, Statistic* row) {
+  if (chrf_)
+    chrf_->count(words, row);
+  else
+    bleu_->count(words, row);
+}
+
+void SentenceMetric::score(const KBestList& list, StatisticRows* statistics, std::vector<double>* scores) {
+  statistics->width = metric_.width();
+  statistics->values.resize(list.size() * statistics->width);
+  scores->resize(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Statistic* row = statistics->values.data() + i * statistics->width;
+    count(list[i].words, row);
+    (*scores)[i] = metric_.score(row);
   }
-  for (int n = 1; n <= order_; ++n) result.counts[n - 1] = words.size() >= static_cast<std::size_t>(n) ? h - n + 1 : 0;
-  ngrams_->match(words.data(), words.size(), result.matches.data());
-  return result;
-}
-
-double SentenceMetric::value(const std::vector<std::uint32_t>& words) {
-  return chrf_ ? (*chrf_)(words) : bleu_value(metric_, statistics(words));
-}
-
-std::vector<double> SentenceMetric::values(const KBestList& list) {
-  std::vector<double> result;
-  result.reserve(list.size());
-  for (const Hypothesis& hypothesis : list) result.push_back(value(hypothesis.words));
-  return result;
 }
 
 }  // namespace itersel

@@ -1,4 +1,4 @@
-// Feature weights by name, and their text form: `name value` a line, as cdec reads and writes it.
+// Feature weights by name, and their text form: one `name value` per line, as cdec reads and writes it.
 #pragma once
 
 #include <memory>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -27,8 +28,7 @@ class UpperEnvelope {
   // Whether the line became part of the envelope. Of equal lines the first one stays; a line that only touches the
   // envelope is not part of it.
   bool add(double intercept, double slope, std::uint32_t line) {
-    auto right = std::lower_bound(segments_.begin(), segments_.end(), slope,
-                                  [](const Segment& segment, double value) { return segment.slope < value; });
+    auto right = segments_.begin() + static_cast<std::ptrdiff_t>(first_not_below(slope));
     if (right != segments_.end()) {
       if (right->slope == slope) {
         if (intercept <= right->intercept) return false;
@@ -57,6 +57,20 @@ class UpperEnvelope {
   }
 
  private:
+  static constexpr std::size_t kFew = 16;
+
+  // The first segment whose slope is not smaller. Among few, counting is quicker than a search whose branches nobody
+  // can predict.
+  std::size_t first_not_below(double slope) const {
+    if (segments_.size() > kFew) {
+      auto below = [](const Segment& segment, double value) { return segment.slope < value; };
+      return static_cast<std::size_t>(std::lower_bound(segments_.begin(), segments_.end(), slope, below) -
+                                      segments_.begin());
+    }
+    std::size_t count = 0;
+    for (const Segment& segment : segments_) count += segment.slope < slope;
+    return count;
+  }
   static double height(const Segment& segment, double x) { return segment.intercept + segment.slope * x; }
   // Where a line of another slope crosses the segment's.
   static double crossing(const Segment& segment, double intercept, double slope) {

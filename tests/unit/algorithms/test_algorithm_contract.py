@@ -15,8 +15,7 @@ from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.run import driver
 from itersel.run.driver import train
-from itersel.run.layout import TrainLayout
-from toy_median import MedianConfig
+from itersel.run.layout import LayoutConfig
 
 ALGORITHMS = [*BUILT_IN, "toy_median:Median"]
 OWN = {"mert": {"starts": 3, "k": 10, "seed": 2}}
@@ -30,7 +29,7 @@ def data(tmp_path_factory):
 
 def config_of(data, name, **changes):
     kind = algorithm_class(name)
-    layout = TrainLayout("random", shards=1 if kind.one_shard else 3)
+    layout = LayoutConfig("random", shards=1 if kind.one_shard else 3)
     own = None if kind.config_class is None else kind.config_class(**OWN.get(name, {}))
     return replace(data, algorithm=name, own=own, layout=layout, **changes)
 

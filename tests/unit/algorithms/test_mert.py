@@ -13,11 +13,11 @@ from itersel.algorithms.tuner import check_weights, largest_change
 from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
 from itersel.model.features import Weights
-from itersel.run.config import load_train_config
+from itersel.run.config import load_train_config, load_with_algorithm
 from itersel.run.driver import train
-from itersel.run.layout import TrainLayout
+from itersel.run.layout import LayoutConfig
 from itersel.run.rerank import train_reranker
-from itersel.run.rerank_config import load_rerank_config
+from itersel.run.rerank_config import RerankConfig
 
 QUICK = MertConfig(k=10, starts=3)
 
@@ -25,7 +25,7 @@ QUICK = MertConfig(k=10, starts=3)
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     data = small_data(tmp_path_factory.mktemp("data"))
-    return replace(data, algorithm="mert", layout=TrainLayout("random", shards=2), devtest=(), run=RunConfig("inline"))
+    return replace(data, algorithm="mert", layout=LayoutConfig("random", shards=2), devtest=(), run=RunConfig("inline"))
 
 
 def tuned(data, folder, own, warnings=None):
@@ -90,7 +90,7 @@ def write_lists(folder, good):
 def reranker(folder):
     values = {"algorithm": "mert", "mert": {"starts": 2}, "epochs": 5, "run": {"runner": "inline"}}
     files = {"lists": [str(folder / "lists")], "references": [str(folder / "references")]}
-    return load_rerank_config(values | files)
+    return load_with_algorithm(RerankConfig, values | files)
 
 
 def test_lists_of_any_system(tmp_path):
@@ -141,7 +141,7 @@ def test_a_run_that_made_things_worse_is_no_success(data):
         ({"ranges": ["x"]}, "mert.ranges has 'x'"),
         ({"starts": 0}, "mert.starts is 0"),
         ({"metric": "blue"}, "metric is 'blue'"),
-        ({"restarts": 1}, "unknown key 'restarts'"),
+        ({"restarts": 1}, "unknown key 'mert.restarts'"),
     ],
 )
 def test_settings_that_make_no_sense(values, words):

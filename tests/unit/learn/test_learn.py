@@ -39,13 +39,13 @@ def test_learner_equals_the_oracle(lists, rule, batch, l1, kind, schedule, start
     batch = batch or schedule == "adagrad"
     updates = {} if schedule == "adagrad" else None
     config = LearnConfig(rule=rule, eta=0.1, batch=batch, l1=l1, schedule=schedule, average=True, pairs=pairs)
-    learner = _kernel.Learner(start, config.options())
+    learner = _kernel.Learner(start, config.options(), 0)
     w = dict(enumerate(start))
     totals, history = np.zeros(3, dtype=int), []
     for t, entries in enumerate(lists, 1):
         hypotheses, metric = [vector for vector, _ in entries], [value for _, value in entries]
         before = learner.weights
-        learner.learn(*arrays(hypotheses), np.zeros(len(entries)), metric)
+        learner.learn(*arrays(hypotheses), np.zeros(len(entries)), metric, 0)
         eta = {"constant": 0.1, "inverse": 0.1 / t, "inverse_sqrt": 0.1 / math.sqrt(t)}.get(schedule, 0.1)
         found = make_pairs(metric, pairs).tolist()
         totals += oracle.learn(w, hypotheses, found, rule, 1.0, eta, l1, batch, updates)
@@ -61,11 +61,11 @@ def test_learner_equals_the_oracle(lists, rule, batch, l1, kind, schedule, start
 def test_average_by_hand():
     # a beats b twice; then {a: 1} beats {a: 1.5, c: 1}, which w = (1, −1) ranks wrongly: x̄ = (−0.5, 0, −1).
     config = LearnConfig("perceptron", eta=1, average=True, pairs=PairConfig(kind="all"))
-    learner = _kernel.Learner([], config.options())
+    learner = _kernel.Learner([], config.options(), 0)
     with pytest.raises(InputError, match="no average"):
         _ = learner.average
     for worse in ({1: 1.0}, {1: 1.0}, {0: 1.5, 2: 1.0}):
-        learner.learn(*arrays([{0: 1.0}, worse]), np.zeros(2), [1.0, 0.0])
+        learner.learn(*arrays([{0: 1.0}, worse]), np.zeros(2), [1.0, 0.0], 0)
     assert learner.weights.tolist() == [0.5, -1, -1]
     np.testing.assert_allclose(learner.average, [(1 + 1 + 0.5) / 3, -1, -1 / 3], rtol=1e-15)
 
@@ -73,10 +73,10 @@ def test_average_by_hand():
 def test_adagrad_by_hand():
     # A feature's first update has the size of the rate, whatever its gradient; the n-th of equal ones that over √n.
     config = LearnConfig("perceptron", eta=0.5, batch=True, schedule="adagrad", pairs=PairConfig(kind="all"))
-    learner = _kernel.Learner([], config.options())
-    learner.learn(*arrays([{0: 3.0}, {1: 7.0}]), np.zeros(2), [1.0, 0.0])
+    learner = _kernel.Learner([], config.options(), 0)
+    learner.learn(*arrays([{0: 3.0}, {1: 7.0}]), np.zeros(2), [1.0, 0.0], 0)
     np.testing.assert_allclose(learner.weights, [0.5, -0.5], atol=1e-6)
-    learner.learn(*arrays([{1: 7.0, 2: 0.1}, {}]), np.zeros(2), [1.0, 0.0])
+    learner.learn(*arrays([{1: 7.0, 2: 0.1}, {}]), np.zeros(2), [1.0, 0.0], 0)
     np.testing.assert_allclose(learner.weights, [0.5, -0.5 + 0.5 / math.sqrt(2), 0.5], atol=1e-5)
     with pytest.raises(ConfigError, match="schedule is 'adagrad', which needs batch: true"):
         LearnConfig(schedule="adagrad")
@@ -133,8 +133,8 @@ def test_short_and_odd_lists():
     with pytest.raises(ConfigError, match="rule is 'mira'; choose one of perceptron, margin_perceptron"):
         LearnConfig(rule="mira")
     with pytest.raises(InputError, match="do not ascend"):
-        kernel = _kernel.Learner([], LearnConfig().options())
-        kernel.learn(np.array([0, 2]), np.array([1, 1], np.uint32), np.ones(2), np.zeros(1), [1.0])
+        kernel = _kernel.Learner([], LearnConfig().options(), 0)
+        kernel.learn(np.array([0, 2]), np.array([1, 1], np.uint32), np.ones(2), np.zeros(1), [1.0], 0)
 
 
 @pytest.mark.slow
@@ -154,12 +154,12 @@ def test_real_lists_equal_the_oracle(shared_data):
             entries.setdefault(int(number), []).append((words.split(), vector))
     names = sorted({name for rows in entries.values() for _, vector in rows for name in vector})
     ids = {name: k for k, name in enumerate(names)}
-    learner = _kernel.Learner([0.0] * len(names), LearnConfig("perceptron").options())
+    learner = _kernel.Learner([0.0] * len(names), LearnConfig("perceptron").options(), 0)
     w: dict[int, float] = {}
     for number, rows in entries.items():
         metric = sentence_values("smooth_bleu", [words for words, _ in rows], [references[number].split()])
         hypotheses = [{ids[name]: x for name, x in vector.items()} for _, vector in rows]
-        learner.learn(*arrays(hypotheses), np.zeros(len(rows)), metric.tolist())
+        learner.learn(*arrays(hypotheses), np.zeros(len(rows)), metric.tolist(), 0)
         oracle.learn(w, hypotheses, make_pairs(metric).tolist())
     np.testing.assert_allclose(learner.weights, [w.get(k, 0.0) for k in range(len(names))], rtol=0, atol=1e-9)
     assert any(w.values())

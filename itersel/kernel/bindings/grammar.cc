@@ -1,4 +1,6 @@
-// Python's view of rule extraction.
+// Python's view of grammars and rule extraction. Python reads the files; the work runs without the interpreter lock.
+#include "grammar/grammar.hh"
+
 #include <algorithm>
 
 #include "base/error.hh"
@@ -23,7 +25,26 @@ bool is_training_sentence(const BitextIndex& index, std::uint32_t number, const 
 
 }  // namespace
 
-void bind_extract(py::module_& module) {
+void bind_grammar(py::module_& module) {
+  py::class_<TemplateOptions>(module, "TemplateOptions")
+      .def(py::init([](bool identity, bool source_bigrams, bool target_bigrams, bool shape) {
+             return TemplateOptions{identity, source_bigrams, target_bigrams, shape};
+           }),
+           py::kw_only(), py::arg("identity"), py::arg("source_bigrams"), py::arg("target_bigrams"), py::arg("shape"));
+
+  py::class_<Grammar, std::shared_ptr<Grammar>>(module, "Grammar")
+      .def_static(
+          "parse",
+          [](py::bytes text, const std::string& path, const TemplateOptions& templates, const std::string& goal,
+             const std::string& default_nonterminal) {
+            std::string_view view = text;
+            py::gil_scoped_release release;
+            return std::const_pointer_cast<Grammar>(parse_grammar(view, path, templates, {goal, default_nonterminal}));
+          },
+          py::arg("text"), py::arg("path"), py::arg("templates"), py::arg("goal"), py::arg("default_nonterminal"))
+      .def("__len__", &Grammar::size)
+      .def("text", [](const Grammar& grammar) { return py::bytes(write_grammar(grammar)); });
+
   module.def(
       "build_bitext_index",
       [](py::bytes source, py::bytes target, py::bytes alignment, const std::string& source_name,
@@ -72,7 +93,7 @@ void bind_extract(py::module_& module) {
             }
             return py::bytes(grammar);
           },
-          py::arg("sentence"), py::arg("modulus") = 0, py::arg("remainder") = 0, py::arg("where") = "");
+          py::arg("sentence"), py::arg("modulus"), py::arg("remainder"), py::arg("where"));
 }
 
 }  // namespace itersel

@@ -1,0 +1,95 @@
+#include "learn/compact_list.hh"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.hh"
+
+namespace itersel {
+namespace {
+
+constexpr std::uint32_t kConstantColumn = ~0u;
+
+}  // namespace
+
+void CompactList::assign(const KBestList& list, const std::vector<double>& model) {
+  ++stamp_;
+  if (stamps_.size() < model.size()) {
+    stamps_.resize(model.size(), 0);
+    column_of_.resize(model.size());
+  }
+  columns_.clear();
+  for (const Hypothesis& hypothesis : list) {
+    for (const FeatureValue& x : hypothesis.features) {
+      if (x.feature >= model.size())
+        throw InputError("", "a hypothesis has feature " + std::to_string(x.feature) + " but there are only " +
+                                 std::to_string(model.size()) + " weights");
+      if (stamps_[x.feature] != stamp_) {
+        stamps_[x.feature] = stamp_;
+        column_of_[x.feature] = static_cast<std::uint32_t>(columns_.size());
+        columns_.push_back({x.feature, 1, x.value, false});
+      } else {
+        Column& column = columns_[column_of_[x.feature]];
+        ++column.count;
+        column.varies = column.varies || column.value != x.value;
+      }
+    }
+  }
+  features.clear();
+  for (const Column& column : columns_) {
+    column_of_[column.feature] = kConstantColumn;
+    if (column.varies || column.count < list.size()) features.push_back(column.feature);
+  }
+  std::sort(features.begin(), features.end());
+  weights.clear();
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    column_of_[features[i]] = static_cast<std::uint32_t>(i);
+    weights.push_back(model[features[i]]);
+  }
+  gradient.assign(features.size(), 0);
+  marks_.assign(features.size(), 0);
+  rows_.clear();
+  entries_.clear();
+  for (const Hypothesis& hypothesis : list) {
+    const std::size_t begin = entries_.size();
+    for (const FeatureValue& x : hypothesis.features)
+      if (column_of_[x.feature] != kConstantColumn) entries_.push_back({column_of_[x.feature], x.value});
+    rows_.push_back({begin, entries_.size()});
+  }
+  version_ = 0;
+}
+
+double CompactList::exact_score(const Pair& pair) {
+  double sum = 0;
+  for (const FeatureValue& x : subtract(pair)) sum += weights[x.feature] * x.value;
+  return sum;
+}
+
+const std::vector<FeatureValue>& CompactList::subtract(const Pair& pair) {
+  const FeatureValue *a = entries_.data() + rows_[pair.better].begin, *a_end = entries_.data() + rows_[pair.better].end;
+  const FeatureValue *b = entries_.data() + rows_[pair.worse].begin, *b_end = entries_.data() + rows_[pair.worse].end;
+  difference_.clear();
+  while (a != a_end && b != b_end) {
+    if (a->feature < b->feature) {
+      difference_.push_back(*a++);
+    } else if (b->feature < a->feature) {
+      difference_.push_back({b->feature, -b->value});
+      ++b;
+    } else {
+      if (a->value != b->value) difference_.push_back({a->feature, a->value - b->value});
+      ++a, ++b;
+    }
+  }
+  for (; a != a_end; ++a) difference_.push_back(*a);
+  for (; b != b_end; ++b) difference_.push_back({b->feature, -b->value});
+  return difference_;
+}
+
+const std::vector<std::uint32_t>& CompactList::touched() {
+  touched_.clear();
+  for (std::size_t i = 0; i < marks_.size(); ++i)
+    if (marks_[i]) touched_.push_back(static_cast<std::uint32_t>(i));
+  return touched_;
+}
+
+}  // namespace itersel
