@@ -22,6 +22,8 @@ BUILT_IN = {
     "iter_mix_sgd": "itersel.algorithms.sgd:IterMixSgd",
     "iter_sel_sgd": "itersel.algorithms.sgd:IterSelSgd",
     "mert": "itersel.algorithms.mert:Mert",
+    "pro": "itersel.algorithms.pro:Pro",
+    "mira": "itersel.algorithms.mira:Mira",
 }
 DEFAULT = "iter_sel_sgd"
 

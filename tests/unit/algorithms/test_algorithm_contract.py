@@ -18,7 +18,7 @@ from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
 
 ALGORITHMS = [*BUILT_IN, "toy_median:Median"]
-OWN = {"mert": {"starts": 3, "k": 10, "seed": 2}}
+OWN = {"mert": {"starts": 3, "k": 10, "seed": 2}, "pro": {"k": 10}, "mira": {"k": 10, "passes": 5}}
 """By algorithm: what is quicker than its defaults."""
 
 
