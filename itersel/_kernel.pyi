@@ -265,3 +265,52 @@ def run_epoch(
     dict[str, float],
 ]: ...
 def epoch_order(sentences: int, options: EpochOptions) -> list[int]: ...
+
+# tune
+
+@final
+class Objective:
+    def __init__(self, terms: Sequence[tuple[str, float, int]]) -> None: ...
+    @property
+    def width(self) -> int: ...
+    def score(self, sums: npt.NDArray[np.float64]) -> float: ...
+
+_SurfaceArrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
+
+def list_surfaces(
+    features: npt.NDArray[np.float64],
+    offsets: npt.NDArray[np.int64],
+    statistics: npt.NDArray[np.float32],
+    origins: npt.NDArray[np.float64],
+    directions: npt.NDArray[np.float64],
+) -> list[_SurfaceArrays]: ...
+def merge_surfaces(surfaces: Sequence[_SurfaceArrays]) -> _SurfaceArrays: ...
+def best_step(
+    surface: _SurfaceArrays, objective: Objective, low: float, high: float, least_width: float, reach: float
+) -> tuple[float, float, float, npt.NDArray[np.float64]]: ...
+def forest_envelopes(
+    decoder: ShardDecoder, sentence: int, origins: npt.NDArray[np.float64], directions: npt.NDArray[np.float64]
+) -> tuple[list[str], list[tuple[npt.NDArray[np.float64], npt.NDArray[np.uint32]]]]: ...
+def kbest_arrays(
+    decoder: ShardDecoder, sentence: int, k: int, unique: bool
+) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+
+@final
+class MiraLists:
+    def __init__(
+        self,
+        offsets: npt.NDArray[np.int64],
+        starts: npt.NDArray[np.int64],
+        features: npt.NDArray[np.uint32],
+        values: npt.NDArray[np.float64],
+        statistics: npt.NDArray[np.float32],
+    ) -> None: ...
+
+@final
+class Mira:
+    def __init__(self, weights: npt.NDArray[np.float64], order: int, c: float, decay: float) -> None: ...
+    def run(self, lists: MiraLists, order: npt.NDArray[np.uint32]) -> dict[str, float]: ...
+    @property
+    def weights(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def average(self) -> npt.NDArray[np.float64]: ...

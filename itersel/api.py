@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from itersel.base.config import Settings
 from itersel.base.errors import ConfigError
+from itersel.base.figures import Choice
 from itersel.base.files import read_lines
 from itersel.base.json_files import read_json
 from itersel.decode.decoder import Decoder, DecoderOptions, Hypothesis
@@ -35,6 +36,7 @@ from itersel.report import write_report
 from itersel.run.config import TrainConfig, expand, load_with_algorithm
 from itersel.run.devtest import translate_shards
 from itersel.run.driver import train as run_training
+from itersel.run.history import read_declaration
 from itersel.run.rerank import train_reranker as run_reranker_training
 from itersel.run.rerank_config import RerankConfig
 from itersel.shards.shard import Shard
@@ -112,10 +114,15 @@ class Run:
 
     @property
     def curve(self) -> list[float]:
-        """Devtest BLEU of the start weights and after each epoch; empty if there is no devtest set."""
-        if "start" not in self.manifest:
-            return []
-        return [one["devtest_bleu"] for one in (self.manifest["start"], *self.manifest["epochs"])]
+        """What the epochs are chosen by, devtest BLEU as a rule: of the start weights, if that was measured, and after
+        each epoch; empty if nothing was measured."""
+        entries = [self.manifest.get("start", {}), *self.manifest["epochs"]]
+        return [entry[self.choice.key] for entry in entries if self.choice.key in entry]
+
+    @cached_property
+    def choice(self) -> Choice:
+        """The fact that decides which epoch's weights are the run's."""
+        return read_declaration(self.directory).choice
 
     @cached_property
     def weights(self) -> Weights:
@@ -126,7 +133,7 @@ class Run:
     def translations(self) -> list[str]:
         """Devtest translations of the chosen epoch; empty if there is no devtest set."""
         path = self.directory / f"epoch-{self.chosen:03d}" / "devtest.txt.gz"
-        return list(read_lines(path)) if self.curve else []
+        return list(read_lines(path)) if path.exists() else []
 
     def report(self, path: File) -> Path:
         """Write an HTML page about the run; returns its path."""
@@ -141,7 +148,7 @@ class Run:
         else:
             entry = self.manifest["epochs"][self.chosen - 1]
             facts.append(f"{entry['weights']:,} weights of epoch {self.chosen}")
-            facts += [f"devtest BLEU {entry['devtest_bleu']:.2f}"] if self.curve else []
+            facts += [f"{self.choice.label} {entry[self.choice.key]:.2f}"] if self.curve else []
         return f"<Run {self.directory}: {', '.join(facts)}>"
 
 

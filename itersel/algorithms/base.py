@@ -102,6 +102,8 @@ class Algorithm(ABC):
     statistics: ClassVar[tuple[Statistic, ...]] = ()
     figures: ClassVar[tuple[Figure, ...]] = ()
     choice: ClassVar[Choice] = Choice()
+    choice_without_devtest: ClassVar[Choice | None] = None
+    """What decides where there is no devtest; None: the last round's model is the run's."""
     one_shard: ClassVar[bool] = False
     """All sentences make up one shard, unless the layout says otherwise."""
 
@@ -110,8 +112,9 @@ class Algorithm(ABC):
 
     @classmethod
     def declaration(cls, more: Sequence[Figure] = ()) -> Declaration:
-        """What the algorithm measures, with `more` figures of the driver's."""
-        return Declaration(cls.name, cls.label, cls.number, cls.statistics, (*cls.figures, *more), cls.choice)
+        """What the algorithm measures, with `more` figures of the driver's: those of devtest, where there is one."""
+        choice = cls.choice if more or cls.choice_without_devtest is None else cls.choice_without_devtest
+        return Declaration(cls.name, cls.label, cls.number, cls.statistics, (*cls.figures, *more), choice)
 
     def check(self, items: Sequence[WorkItem]) -> None:
         """Raise ConfigError if the algorithm cannot work with these shards."""
@@ -129,3 +132,7 @@ class Algorithm(ABC):
         """Whether no further round is worth its while. `history` has the manifest's facts of the rounds so far."""
         del history
         return False
+
+    def conclude(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:
+        """Raise InputError if the run must not count as a success. `chosen` is the chosen round's entry."""
+        del history, chosen

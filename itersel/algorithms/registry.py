@@ -21,6 +21,9 @@ BUILT_IN = {
     "mix_sgd": "itersel.algorithms.sgd:MixSgd",
     "iter_mix_sgd": "itersel.algorithms.sgd:IterMixSgd",
     "iter_sel_sgd": "itersel.algorithms.sgd:IterSelSgd",
+    "mert": "itersel.algorithms.mert:Mert",
+    "pro": "itersel.algorithms.pro:Pro",
+    "mira": "itersel.algorithms.mira:Mira",
 }
 DEFAULT = "iter_sel_sgd"
 

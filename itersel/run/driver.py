@@ -225,6 +225,10 @@ class Driver:
         """The best round (the earlier of equals), or the last: its files become the run's."""
         entries, choice = self.directory.manifest["epochs"], self.choice
         chosen = entries[-1] if choice is None else entries[choice.best([entry[choice.key] for entry in entries])]
+        try:
+            self.algorithm.conclude(entries, chosen)
+        except InputError as error:
+            raise InputError(error.message, where=error.where or self.directory.path, hint=error.hint) from None
         folder = self.directory.epoch(chosen["epoch"] - 1)
         for name in ("weights.vec", "weights.txt.gz"):
             with atomic_write(self.directory.path / name, compress=False) as stream:

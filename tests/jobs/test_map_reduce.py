@@ -179,7 +179,7 @@ def test_descriptions_of_jobs_are_checked(tmp_path):
         read_job(tmp_path / "absent.json", [])
     for text in ("{", "[]", '{"build": "x"}'):
         (tmp_path / "job.json").write_text(text)
-        with pytest.raises(InputError, match="damaged|not the description of a job"):
+        with pytest.raises(InputError, match=r"damaged|not the description of a job"):
             read_job(tmp_path / "job.json", [])
 
 

@@ -58,4 +58,5 @@ PYBIND11_MODULE(_kernel, module) {
   itersel::bind_decode(module);
   itersel::bind_lists(module);
   itersel::bind_learn(module);
+  itersel::bind_tune(module);
 }

@@ -32,5 +32,6 @@ void bind_shards(pybind11::module_& module);
 void bind_decode(pybind11::module_& module);
 void bind_lists(pybind11::module_& module);
 void bind_learn(pybind11::module_& module);
+void bind_tune(pybind11::module_& module);
 
 }  // namespace itersel

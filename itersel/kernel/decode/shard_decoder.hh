@@ -36,6 +36,10 @@ class ShardDecoder {
   bool search(std::uint32_t sentence);
   void extract(std::uint32_t k, bool unique, KBestList& list);
 
+  // What the last search of a sentence with words worked on, and what it found.
+  const Problem& problem() const { return problem_; }
+  const Hypergraph& graph() const { return workspace_->graph; }
+
  private:
   std::shared_ptr<const Shard> shard_;
   SearchOptions options_;

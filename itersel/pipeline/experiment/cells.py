@@ -322,8 +322,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
 def _devtest_facts(training: TrainConfig, weights: Weights, model: LanguageModel, jobs: int) -> dict[str, float]:
     """Devtest scores of given weights, as after an epoch."""
     shards = [Shard(path) for path in training.devtest]
-    found = score(shards, translate_shards(shards, weights, model, training.epoch.decoder, jobs))
-    return {"devtest_bleu": found.bleu, "devtest_length_ratio": found.length_ratio}
+    return score(shards, translate_shards(shards, weights, model, training.epoch.decoder, jobs)).facts
 
 
 def finished(plan: CellPlan) -> CellResult | None:

@@ -15,10 +15,11 @@ from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.run import driver
 from itersel.run.driver import train
-from itersel.run.layout import TrainLayout
-from toy_median import MedianConfig
+from itersel.run.layout import LayoutConfig
 
 ALGORITHMS = [*BUILT_IN, "toy_median:Median"]
+OWN = {"mert": {"starts": 3, "k": 10, "seed": 2}, "pro": {"k": 10}, "mira": {"k": 10, "passes": 5}}
+"""By algorithm: what is quicker than its defaults."""
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +29,8 @@ def data(tmp_path_factory):
 
 def config_of(data, name, **changes):
     kind = algorithm_class(name)
-    layout = TrainLayout("random", shards=1 if kind.one_shard else 3)
-    own = MedianConfig() if kind.config_class is MedianConfig else None
+    layout = LayoutConfig("random", shards=1 if kind.one_shard else 3)
+    own = None if kind.config_class is None else kind.config_class(**OWN.get(name, {}))
     return replace(data, algorithm=name, own=own, layout=layout, **changes)
 
 
@@ -101,7 +102,7 @@ def test_a_round_is_taken_up_at_its_last_finished_job(run, data, tmp_path, monke
     original = driver.JobRunner._run
 
     def watched(self, job, *rest):
-        started.append((type(job).__name__, getattr(job, "number", None)))
+        started.append((type(job).__name__, getattr(job, "number", None), getattr(job, "step", None)))
         return original(self, job, *rest)
 
     def interrupted(*arguments):
@@ -115,7 +116,7 @@ def test_a_round_is_taken_up_at_its_last_finished_job(run, data, tmp_path, monke
         train(config, tmp_path / "run", warn=lambda text: None)
     train(config, tmp_path / "run", warn=lambda text: None)
     learned = [one for one in started if one[0] != "TranslateJob"]
-    assert len(learned) == len(set(learned)) == 3
+    assert len(learned) == len(set(learned)) >= 3
     assert_same_run(folder, tmp_path / "run")
     assert not list((tmp_path / "run").glob("epoch-*/jobs")), "finished rounds keep nothing of their jobs"
 

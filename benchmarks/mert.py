@@ -1,0 +1,64 @@
+"""MERT's line search: 1,014 lists of 1,000 hypotheses with 12 features, as Multi30k's val after some rounds.
+
+    python benchmarks/mert.py     prints line_searches_per_cpu_second, best_steps_per_cpu_second, peak_mb
+
+A line search is the error surface of one direction over all lists. Twelve coordinates and two random directions start
+from each of three points; projections of hypotheses onto points and directions are part of the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+
+import numpy as np
+
+from itersel.tune.objective import Objective
+from itersel.tune.surface import list_surfaces
+
+DIMENSIONS, POINTS, RANDOM = 12, 3, 2
+
+
+def lists(count: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random features (a row per dimension), offsets and BLEU's statistics; lists differ more than hypotheses do."""
+    draw = np.random.default_rng(1)
+    rows = count * size
+    features = 0.3 * draw.normal(size=(DIMENSIONS, rows)) + np.repeat(
+        draw.normal(size=(DIMENSIONS, count)), size, axis=1
+    )
+    length = draw.integers(8, 15, rows)
+    matches = np.sort(draw.integers(0, 9, (rows, 4)), axis=1)[:, ::-1]
+    counts = length[:, None] - np.arange(4)
+    statistics = np.column_stack([length, np.full(rows, 12), np.minimum(matches, counts), counts])
+    return features, np.arange(0, rows + 1, size), statistics.astype(np.float32)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lists", type=int, default=1014)
+    parser.add_argument("--hypotheses", type=int, default=1000)
+    args = parser.parse_args()
+    features, offsets, statistics = lists(args.lists, args.hypotheses)
+    draw = np.random.default_rng(2)
+    origins, directions = [], []
+    for _ in range(POINTS):
+        point = draw.normal(size=DIMENSIONS)
+        for direction in (*np.eye(DIMENSIONS), *draw.normal(size=(RANDOM, DIMENSIONS))):
+            origins.append(point)
+            directions.append(direction)
+    began = time.process_time()
+    surfaces = list_surfaces(features, offsets, statistics, np.array(origins), np.array(directions))
+    searched = time.process_time()
+    objective = Objective()
+    for surface in surfaces:
+        surface.best_step(objective)
+    chosen = time.process_time()
+    print(f"line_searches_per_cpu_second {len(surfaces) / (searched - began):.1f}")
+    print(f"best_steps_per_cpu_second {len(surfaces) / (chosen - searched):.0f}")
+    print(f"changes_per_surface {np.mean([len(surface.points) for surface in surfaces]):.0f}")
+    print(f"peak_mb {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""The job of a line search: error surfaces of a set of lines, merged over the shards, and the best step on each.
+
+    map     a shard's lists (or its forests), lines → for each range: the surfaces of its lines
+    reduce  all shards' surfaces of a range's lines → for each line: the best step
+
+Line q belongs to range q mod partitions. A line is an origin and a direction in a space of few dimensions
+(itersel.tune.space).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgpack
+import numpy as np
+
+from itersel.algorithms.epoch_job import START, language_models
+from itersel.algorithms.kbest_job import numbers_of
+from itersel.base.errors import InputError
+from itersel.decode.decoder import DecoderOptions
+from itersel.decode.shard_decoder import ShardDecoder
+from itersel.lists.accumulated import AccumulatedLists
+from itersel.lists.source import ShardSource
+from itersel.mapreduce.job import Job, Record, Tell
+from itersel.mapreduce.shard_item import open_parts
+from itersel.mapreduce.side import Side
+from itersel.mapreduce.work_item import WorkItem
+from itersel.model.vectors import Vector
+from itersel.tune.forest import forest_surfaces
+from itersel.tune.objective import Objective
+from itersel.tune.space import Lines
+from itersel.tune.surface import Step, StepRange, Surface, list_surfaces, merge
+
+LINES = "lines"
+"""The side file of the lines."""
+
+
+@dataclass(frozen=True)
+class LineSearchJob(Job):
+    """Surfaces of the lists that shards have collected."""
+
+    number: int = 0
+    """The round's."""
+    step: int = 0
+    """Which line search of the round."""
+    objective: Objective = field(default_factory=Objective)
+    least_width: float = 1e-6
+    reach: float = 0.1
+
+    def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
+        surfaces = self.surfaces(item, lines_of(side), side, tell)
+        tell(item.size, {})
+        for key in range(self.partitions):
+            for surface in surfaces[key :: self.partitions]:
+                yield key, surface.to_bytes()
+
+    def surfaces(self, item: WorkItem, lines: Lines, side: Side, tell: Tell) -> list[Surface]:
+        """The shard's surface of each line."""
+        del side, tell
+        lists = lists_of(item)
+        return list_surfaces(
+            lines.space.project(lists), lists.offsets, lists.statistics, lines.origins, lines.directions
+        )
+
+    def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
+        lines = lines_of(side)
+        numbers = range(key, len(lines), self.partitions)
+        for place, number in enumerate(numbers):
+            surface = merge([Surface.from_bytes(value) for value in values[place :: len(numbers)]])
+            low, high = lines.ranges[number].tolist()
+            found = surface.best_step(self.objective, StepRange(low, high, self.least_width, self.reach))
+            yield msgpack.packb([number, found.step, found.score, found.before, found.sums.tolist()])
+
+
+@dataclass(frozen=True)
+class ForestSearchJob(LineSearchJob):
+    """Surfaces of the forests that the decoder builds with the start weights."""
+
+    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+
+    def surfaces(self, item: WorkItem, lines: Lines, side: Side, tell: Tell) -> list[Surface]:
+        weights = Vector.read(side.path(START), mapped=True) if START in side else Vector.of([], [])
+        models = language_models(side)
+        collected: list[list[Surface]] = [[] for _ in range(len(lines))]
+        done = 0
+        for source, parts in open_parts(item):
+            if not isinstance(source, ShardSource):
+                raise InputError(
+                    "a table of lists has no forests", where=source.path, hint="Set mert.space: list, the default."
+                )
+            matrix = lines.space.matrix(source.data.feature_names())
+            origins, directions = lines.origins @ matrix.T, lines.directions @ matrix.T
+            for part in parts:
+                decoder = ShardDecoder(source.data, weights, models.open(part.fold), self.decoder)
+                for number in numbers_of(source, part):
+                    references = source.references(number)
+                    found = forest_surfaces(decoder, number, references, origins, directions, self.objective)
+                    for several, surface in zip(collected, found, strict=True):
+                        several.append(surface)
+                    tell(done := done + 1, {})
+        return [merge(several) for several in collected]
+
+    def warm(self, side: Side) -> None:
+        language_models(side).open_all()
+
+
+def steps_of(records: Iterable[Record]) -> list[Step]:
+    """The best step on each line, in the lines' order."""
+    found: dict[int, Step] = {}
+    for record in records:
+        number, step, score, before, sums = msgpack.unpackb(record.value)
+        found[number] = Step(step, score, before, np.array(sums))
+    return [found[number] for number in sorted(found)]
+
+
+def lines_of(side: Side) -> Lines:
+    """The lines of a job, read once per process."""
+    return side.cached("lines of a line search", (LINES,), lambda path: Lines.from_bytes(Path(path).read_bytes()))
+
+
+def lists_of(item: WorkItem) -> AccumulatedLists:
+    """The lists that a shard has collected."""
+    content = item.read_state()
+    if content is None:
+        raise InputError("the shard has no lists yet")
+    return AccumulatedLists.from_bytes(content)
+
+
+def with_lists(items: Sequence[WorkItem], states: Sequence[bytes]) -> Iterator[WorkItem]:
+    """The shards with their lists, by content; a job over other lists is another job."""
+    for item, state in zip(items, states, strict=True):
+        values = {**item.values, "lists": hashlib.sha256(state).hexdigest()}
+        yield replace(item, values=values, state=None, state_content=state)

@@ -1,0 +1,135 @@
+#include "tune/surface.hh"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itersel {
+
+void SurfaceBuilder::add(const Surface& surface) {
+  for (std::uint32_t k = 0; k < width_; ++k) base_[k] += surface.base[k];
+  const std::uint64_t first = values_.size();
+  for (std::size_t at = 0; at < surface.points.size(); ++at)
+    changes_.push_back({surface.points[at], first + at * width_});
+  values_.insert(values_.end(), surface.changes.begin(), surface.changes.end());
+}
+
+Surface SurfaceBuilder::finish() {
+  std::sort(changes_.begin(), changes_.end(), [](const Change& one, const Change& other) {
+    return one.point != other.point ? one.point < other.point : one.at < other.at;
+  });
+  Surface surface{std::move(base_), {}, {}};
+  std::vector<double> sum(width_);
+  for (std::size_t at = 0; at < changes_.size();) {
+    const double point = changes_[at].point;
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (; at < changes_.size() && changes_[at].point == point; ++at)
+      for (std::uint32_t k = 0; k < width_; ++k) sum[k] += values_[changes_[at].at + k];
+    if (std::all_of(sum.begin(), sum.end(), [](double value) { return value == 0; })) continue;
+    surface.points.push_back(point);
+    surface.changes.insert(surface.changes.end(), sum.begin(), sum.end());
+  }
+  base_.assign(width_, 0.0);
+  values_.clear();
+  changes_.clear();
+  return surface;
+}
+
+namespace {
+
+// Σ_d weights[d] · features of dimension d, for all rows; dimensions are added in their order.
+void project(const ListBlock& block, const double* weights, std::vector<double>& sums) {
+  sums.assign(block.rows, 0.0);
+  for (std::uint32_t d = 0; d < block.dimensions; ++d) {
+    if (weights[d] == 0) continue;
+    const double* column = block.features + d * block.rows;
+    for (std::uint64_t row = 0; row < block.rows; ++row) sums[row] += weights[d] * column[row];
+  }
+}
+
+// The dimension of a direction that is one coordinate with weight 1, or none.
+std::uint32_t only_dimension(const double* direction, std::uint32_t dimensions) {
+  std::uint32_t only = dimensions;
+  for (std::uint32_t d = 0; d < dimensions; ++d) {
+    if (direction[d] == 0) continue;
+    if (only != dimensions || direction[d] != 1) return dimensions;
+    only = d;
+  }
+  return only;
+}
+
+}  // namespace
+
+std::vector<Surface> list_surfaces(const ListBlock& block, const double* origins, const double* directions,
+                                   std::size_t lines) {
+  std::vector<Surface> surfaces;
+  std::vector<double> intercepts, sums;
+  UpperEnvelope envelope;
+  for (std::size_t q = 0; q < lines; ++q) {
+    const double *origin = origins + q * block.dimensions, *direction = directions + q * block.dimensions;
+    if (q == 0 || !std::equal(origin, origin + block.dimensions, origin - block.dimensions))
+      project(block, origin, intercepts);
+    const double* slopes = sums.data();
+    if (const std::uint32_t only = only_dimension(direction, block.dimensions); only < block.dimensions) {
+      slopes = block.features + only * block.rows;
+    } else {
+      project(block, direction, sums);
+      slopes = sums.data();
+    }
+    SurfaceBuilder builder(block.width);
+    for (std::uint64_t list = 0; list < block.lists; ++list) {
+      envelope.clear();
+      for (std::int64_t row = block.offsets[list]; row < block.offsets[list + 1]; ++row)
+        envelope.add(intercepts[row], slopes[row], static_cast<std::uint32_t>(row));
+      builder.add(envelope.segments(),
+                  [&](std::uint32_t row) { return block.statistics + row * std::uint64_t{block.width}; });
+    }
+    surfaces.push_back(builder.finish());
+  }
+  return surfaces;
+}
+
+namespace {
+
+// A point inside of the interval: its middle, or `reach` into an interval without an end.
+double inside(double begin, double end, double reach) {
+  if (std::isinf(begin) && std::isinf(end)) return 0;
+  if (std::isinf(begin)) return end - reach;
+  if (std::isinf(end)) return begin + reach;
+  return begin + (end - begin) / 2;
+}
+
+}  // namespace
+
+Step best_step(const Surface& surface, const Objective& objective, const StepRange& range) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::uint32_t width = objective.width();
+  std::vector<double> sums = surface.base, best_sums, zero_sums;
+  Step best{0, -infinity, 0, {}};
+  for (std::size_t at = 0; at <= surface.points.size(); ++at) {
+    const double from = at == 0 ? -infinity : surface.points[at - 1];
+    const double to = at == surface.points.size() ? infinity : surface.points[at];
+    if (at > 0)
+      for (std::uint32_t k = 0; k < width; ++k) sums[k] += surface.changes[(at - 1) * width + k];
+    const bool has_zero = from <= 0 && 0 <= to;
+    const double begin = std::max(from, range.low), end = std::min(to, range.high);
+    if (!has_zero && !(end - begin >= range.least_width)) continue;
+    const double score = objective.score(sums.data());
+    if (has_zero && (zero_sums.empty() || score < best.before)) {
+      best.before = score;
+      zero_sums = sums;
+    }
+    if (!(end - begin >= range.least_width)) continue;
+    const double step = inside(begin, end, range.reach);
+    const bool nearer = std::abs(step) < std::abs(best.step);  // the negative one of two comes first
+    if (score > best.score || (score == best.score && nearer)) {
+      best.score = score;
+      best.step = step;
+      best_sums = sums;
+    }
+  }
+  if (!(best.score > best.before)) return {0, best.before, best.before, zero_sums};
+  best.sums = std::move(best_sums);
+  return best;
+}
+
+}  // namespace itersel

@@ -1,0 +1,186 @@
+"""Lists that grow: all hypotheses that a shard's sentences ever had, each once, with features and statistics.
+
+Tuners decode with new weights again and again and learn from everything seen so far. The lists of a shard are its state
+from round to round, compressed. A hypothesis is known by its text and its features in single precision.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+
+from itersel.base.errors import InputError
+
+ARRAYS = {
+    "offsets": "<i8",
+    "starts": "<i8",
+    "features": "<u4",
+    "values": "<f8",
+    "statistics": "<f4",
+    "keys": "<u8",
+}
+LEVEL = 1
+"""Of the compression: more takes three times as long and saves a tenth."""
+
+
+@dataclass(frozen=True, eq=False)
+class NewList:
+    """Hypotheses of one sentence: row i has features[starts[i] : starts[i + 1]] and the values beside them."""
+
+    texts: Sequence[str]
+    names: Sequence[str]
+    """Of the features, by number."""
+    starts: npt.NDArray[np.int64]
+    features: npt.NDArray[np.uint32]
+    values: npt.NDArray[np.float64]
+    statistics: npt.NDArray[np.float32]
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[str], vectors: Sequence[dict[str, float]], statistics: npt.NDArray[np.float32]
+    ) -> NewList:
+        """From named features."""
+        number: dict[str, int] = {}
+        features = [number.setdefault(name, len(number)) for vector in vectors for name in vector]
+        return cls(
+            texts,
+            list(number),
+            np.cumsum([0, *map(len, vectors)], dtype=np.int64),
+            np.array(features, dtype=np.uint32),
+            np.array([value for vector in vectors for value in vector.values()], dtype=np.float64),
+            statistics,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AccumulatedLists:
+    """The lists of a shard's sentences, in the shard's order."""
+
+    sentences: list[str]
+    """What identifies each sentence; lists of other sentences cannot be added."""
+    names: list[str]
+    """Of the features, by number."""
+    offsets: npt.NDArray[np.int64]
+    """List s has the rows offsets[s] … offsets[s + 1] − 1, in the order they were met."""
+    starts: npt.NDArray[np.int64]
+    features: npt.NDArray[np.uint32]
+    """Row i has features[starts[i] : starts[i + 1]], ascending."""
+    values: npt.NDArray[np.float64]
+    statistics: npt.NDArray[np.float32]
+    keys: npt.NDArray[np.uint64]
+    """Hash of each row."""
+
+    @classmethod
+    def empty(cls, sentences: Sequence[str], width: int) -> AccumulatedLists:
+        """No list has a hypothesis yet; `width` is the number of columns of the statistics."""
+        return cls(
+            list(sentences),
+            [],
+            np.zeros(len(sentences) + 1, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(0, dtype=np.uint32),
+            np.zeros(0),
+            np.zeros((0, width), dtype=np.float32),
+            np.zeros(0, dtype=np.uint64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    @property
+    def rows(self) -> int:
+        return len(self.keys)
+
+    def extended(self, new: Sequence[NewList]) -> AccumulatedLists:
+        """With the new lists' hypotheses, one list per sentence, except for those that are known."""
+        if len(new) != len(self):
+            raise InputError(f"{len(new)} lists for {len(self)} sentences")
+        number = {name: k for k, name in enumerate(self.names)}
+        parts: dict[str, list[npt.NDArray[np.generic]]] = {key: [] for key in ARRAYS}
+        ends = [0]
+        for place, (one, (begin, end)) in enumerate(zip(new, pairwise(self.offsets.tolist()), strict=True)):
+            low, high = int(self.starts[begin]), int(self.starts[end])
+            added = _new_rows(one, number, set(self.keys[begin:end].tolist()))
+            lengths = np.concatenate([np.diff(self.starts[begin : end + 1]), np.diff(added.starts)])
+            ends.append(ends[-1] + len(lengths))
+            if not len(lengths):
+                raise InputError(f"sentence {self.sentences[place]} has no hypothesis")
+            parts["starts"].append(lengths)
+            parts["features"] += [self.features[low:high], added.features]
+            parts["values"] += [self.values[low:high], added.values]
+            parts["statistics"] += [self.statistics[begin:end], added.statistics]
+            parts["keys"] += [self.keys[begin:end], added.keys]
+        lengths = np.concatenate([np.zeros(1, dtype=np.int64), *parts["starts"]])
+        return replace(
+            self,
+            names=list(number),
+            offsets=np.array(ends, dtype=np.int64),
+            starts=np.cumsum(lengths, dtype=np.int64),
+            features=np.concatenate(parts["features"]),
+            values=np.concatenate(parts["values"]),
+            statistics=np.concatenate(parts["statistics"]),
+            keys=np.concatenate(parts["keys"]),
+        )
+
+    def to_bytes(self) -> bytes:
+        arrays = {key: getattr(self, key).astype(kind).tobytes() for key, kind in ARRAYS.items()}
+        width = self.statistics.shape[1]
+        fields = {"sentences": self.sentences, "names": self.names, "width": width} | arrays
+        return zlib.compress(msgpack.packb(fields), LEVEL)
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview) -> AccumulatedLists:
+        try:
+            fields = msgpack.unpackb(zlib.decompress(data))
+            arrays = {key: np.frombuffer(fields[key], kind) for key, kind in ARRAYS.items()}
+            arrays["statistics"] = arrays["statistics"].reshape(-1, fields["width"])
+            return cls(fields["sentences"], fields["names"], **arrays)
+        except (ValueError, KeyError, TypeError, zlib.error) as error:
+            raise InputError(f"damaged lists of a shard: {error}", hint="Start again.") from None
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    starts: npt.NDArray[np.int64]
+    features: npt.NDArray[np.uint32]
+    values: npt.NDArray[np.float64]
+    statistics: npt.NDArray[np.float32]
+    keys: npt.NDArray[np.uint64]
+
+
+def _new_rows(new: NewList, number: dict[str, int], known: set[int]) -> _Rows:
+    """The rows whose keys are not known yet, with the lists' own numbers of features; new names get the next ones."""
+    if not np.isfinite(new.values).all():
+        raise InputError("a hypothesis has a feature whose value is not a finite number")
+    table = np.array([number.setdefault(name, len(number)) for name in new.names], dtype=np.uint32)
+    features = table[new.features] if len(new.features) else new.features
+    rows = np.repeat(np.arange(len(new.texts)), np.diff(new.starts))
+    order = np.lexsort((features, rows))
+    features, values = features[order], new.values[order]
+    single = values.astype("<f4")
+    kept, keys = [], []
+    for row, (text, (low, high)) in enumerate(zip(new.texts, pairwise(new.starts.tolist()), strict=True)):
+        content = hashlib.blake2b(features[low:high].tobytes(), digest_size=8)
+        content.update(single[low:high].tobytes())
+        content.update(text.encode())
+        key = int.from_bytes(content.digest(), "little")
+        if key not in known:
+            known.add(key)
+            kept.append(row)
+            keys.append(key)
+    chosen = np.isin(rows, kept)
+    lengths = np.diff(new.starts)[kept]
+    return _Rows(
+        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        features[chosen],
+        values[chosen],
+        new.statistics[kept],
+        np.array(keys, dtype=np.uint64),
+    )

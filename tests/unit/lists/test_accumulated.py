@@ -1,0 +1,63 @@
+"""Accumulated lists: every hypothesis once, in the order it was met, the same after a trip through bytes."""
+
+import numpy as np
+import pytest
+
+from itersel.base.errors import InputError
+from itersel.lists.accumulated import AccumulatedLists, NewList
+
+
+def new(*rows):
+    """Rows of (text, features)."""
+    statistics = np.array([[len(text.split()), len(features)] for text, features in rows], dtype=np.float32)
+    return NewList.of([text for text, _ in rows], [features for _, features in rows], statistics.reshape(-1, 2))
+
+
+def rows_of(lists, number):
+    return [
+        {
+            lists.names[feature]: value
+            for feature, value in zip(
+                lists.features[lists.starts[row] : lists.starts[row + 1]].tolist(),
+                lists.values[lists.starts[row] : lists.starts[row + 1]].tolist(),
+                strict=True,
+            )
+        }
+        for row in range(lists.offsets[number], lists.offsets[number + 1])
+    ]
+
+
+def test_known_hypotheses_are_dropped():
+    lists = AccumulatedLists.empty(["x", "y"], 2)
+    lists = lists.extended([new(("a b", {"f": 1.0, "g": 2.0}), ("a", {"g": 1.0})), new(("c", {"h": 1.0}))])
+    lists = AccumulatedLists.from_bytes(lists.to_bytes())
+    again = lists.extended(
+        [
+            new(("a b", {"g": 2.0, "f": 1.0}), ("a b", {"f": 1.0, "g": 2.5}), ("a", {"g": 1.0 + 1e-12})),
+            new(("d", {"h": 1.0}), ("d", {"h": 1.0}), ("c", {"h": 1.0, "f": -1.0})),
+        ]
+    )
+    assert rows_of(again, 0) == [{"f": 1.0, "g": 2.0}, {"g": 1.0}, {"f": 1.0, "g": 2.5}]
+    assert rows_of(again, 1) == [{"h": 1.0}, {"h": 1.0}, {"h": 1.0, "f": -1.0}]
+    assert again.offsets.tolist() == [0, 3, 6] and again.names == ["f", "g", "h"]
+    assert again.statistics.tolist() == [[2, 2], [1, 1], [2, 2], [1, 1], [1, 1], [1, 2]]
+    assert AccumulatedLists.from_bytes(again.to_bytes()).to_bytes() == again.to_bytes()
+
+
+def test_features_of_a_row_ascend():
+    lists = AccumulatedLists.empty(["x"], 2).extended([new(("a", {"f": 1.0}))])
+    lists = lists.extended([new(("b", {"g": 1.0, "f": 2.0}))])
+    for low, high in zip(lists.starts, lists.starts[1:], strict=False):
+        assert (np.diff(lists.features[low:high].astype(int)) > 0).all()
+
+
+def test_what_is_wrong_is_said():
+    lists = AccumulatedLists.empty(["x", "y"], 2)
+    with pytest.raises(InputError, match="1 lists for 2 sentences"):
+        lists.extended([new(("a", {"f": 1.0}))])
+    with pytest.raises(InputError, match="sentence y has no hypothesis"):
+        lists.extended([new(("a", {"f": 1.0})), new()])
+    with pytest.raises(InputError, match="not a finite number"):
+        lists.extended([new(("a", {"f": float("nan")})), new(("a", {}))])
+    with pytest.raises(InputError, match="damaged lists"):
+        AccumulatedLists.from_bytes(b"nonsense")
