@@ -22,6 +22,8 @@ BUILT_IN = {
     "iter_mix_sgd": "itersel.algorithms.sgd:IterMixSgd",
     "iter_sel_sgd": "itersel.algorithms.sgd:IterSelSgd",
     "mert": "itersel.algorithms.mert:Mert",
+    "avg_mert": "itersel.algorithms.domain_mert:AvgMert",
+    "multitask_mert": "itersel.algorithms.domain_mert:MultitaskMert",
     "pro": "itersel.algorithms.pro:Pro",
     "mira": "itersel.algorithms.mira:Mira",
 }

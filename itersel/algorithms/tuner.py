@@ -141,6 +141,7 @@ class Tuner(Algorithm):
         Figure("length_ratio", "tuning length ratio", "length_ratio", form="ratio", shown=("curve",)),
     )
     choice_without_devtest = Choice("tune_score", "tuning score")
+    memory_file: str = MEMORY
     keeps_lists = True
     """Whether hypotheses are collected."""
 
@@ -164,7 +165,7 @@ class Tuner(Algorithm):
             memory = Memory(self.points(first), first.spread)
         else:
             states = [path.read_bytes() for path in model.states]
-            memory = Memory.read(_folder_of(model) / MEMORY)
+            memory = Memory.read(_folder_of(model) / self.memory_file)
         listed = list(with_lists(items, states)) if self.keeps_lists else items
         tuning = Tuning(number, weights, listed, memory, run, folder)
         tuned = self.tune(tuning)
@@ -189,7 +190,7 @@ class Tuner(Algorithm):
                 **tuned.facts,
             },
             states=decoded.states,
-            files={MEMORY: after.to_bytes()},
+            files={self.memory_file: after.to_bytes()},
             warnings=tuple(warnings),
         )
 

@@ -18,7 +18,13 @@ from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
 
 ALGORITHMS = [*BUILT_IN, "toy_median:Median"]
-OWN = {"mert": {"starts": 3, "k": 10, "seed": 2}, "pro": {"k": 10}, "mira": {"k": 10, "passes": 5}}
+OWN = {
+    "mert": {"starts": 3, "k": 10, "seed": 2},
+    "avg_mert": {"starts": 2, "k": 5},
+    "multitask_mert": {"starts": 2, "k": 5, "threshold": 0.0},
+    "pro": {"k": 10},
+    "mira": {"k": 10, "passes": 5},
+}
 """By algorithm: what is quicker than its defaults."""
 
 
@@ -101,9 +107,10 @@ def test_a_round_is_taken_up_at_its_last_finished_job(run, data, tmp_path, monke
     started = []
     original = driver.JobRunner._run
 
-    def watched(self, job, *rest):
-        started.append((type(job).__name__, getattr(job, "number", None), getattr(job, "step", None)))
-        return original(self, job, *rest)
+    def watched(self, job, items, *rest):
+        where = tuple(item.name for item in items)
+        started.append((type(job).__name__, getattr(job, "number", None), getattr(job, "step", None), where))
+        return original(self, job, items, *rest)
 
     def interrupted(*arguments):
         raise InterruptedError

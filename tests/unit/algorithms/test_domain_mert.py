@@ -1,0 +1,75 @@
+"""AvgMERT and multi-task MERT: weights per domain, their mean, and how far they move towards it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from engine_cases import small_data
+from itersel.algorithms.domain_mert import MultitaskMertConfig, average, moved_towards
+from itersel.algorithms.mert import MertConfig
+from itersel.base.errors import ConfigError
+from itersel.engines import RunConfig
+from itersel.model.features import Weights
+from itersel.run.driver import train
+from itersel.run.layout import LayoutConfig
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    data = small_data(tmp_path_factory.mktemp("data"))
+    return replace(data, layout=LayoutConfig("domains"), devtest=(), run=RunConfig("inline"))
+
+
+def test_weights_move_towards_the_mean_and_not_beyond_it():
+    """PBML 2011, figure of MMERT: max(w_avg, w − λ) from above, min(w_avg, w + λ) from below."""
+    weights, mean = {"a": 0.5, "b": -0.5, "c": 0.2, "d": 0.1}, {"a": 0.1, "b": 0.0, "c": 0.15, "d": 0.1, "e": 0.05}
+    assert moved_towards(weights, mean, 0.1) == pytest.approx({"a": 0.4, "b": -0.4, "c": 0.15, "d": 0.1, "e": 0.05})
+    assert moved_towards(weights, mean, 0.0) == weights
+    assert moved_towards({"a": 0.05}, {}, 0.1) == {}, "the mean starts at 0"
+    assert average([{"a": 1.0}, {"a": 0.5, "b": 1.0}]) == {"a": 0.75, "b": 0.5}
+
+
+def tuned(data, folder, algorithm, own, epochs=3):
+    """Each round's domains with their weights, and the run's weights of the last round."""
+    train(replace(data, algorithm=algorithm, own=own, epochs=epochs), folder, warn=[].append)
+    rounds = [
+        {path.name.split(".")[1]: dict(Weights.read(path)) for path in sorted(epoch.glob("domain.*.txt"))}
+        for epoch in sorted(folder.glob("epoch-*"))
+    ]
+    last = sorted(folder.glob("epoch-*"))[-1]
+    return rounds, dict(Weights.read(last / "weights.txt.gz"))
+
+
+def test_the_mean_of_the_domains(data, tmp_path):
+    rounds, weights = tuned(data, tmp_path, "avg_mert", MertConfig(k=5, starts=2), epochs=2)
+    assert sorted(rounds[-1]) == ["task0", "task1", "task2"]
+    assert average(list(rounds[-1].values())) == pytest.approx(weights)
+    for domain in rounds[-1].values():
+        assert sum(map(abs, domain.values())) == pytest.approx(1)
+
+
+def test_a_domain_that_is_done_rests(data, tmp_path):
+    """With all hypotheses in the first lists, nothing is new after a round, and every domain keeps its weights."""
+    rounds, _ = tuned(data, tmp_path, "avg_mert", MertConfig(k=1000, starts=2), epochs=8)
+    entries = json.loads((tmp_path / "manifest.json").read_text())["epochs"]
+    assert entries[-1]["active"] == 0 and len(entries) < 8
+    states = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("epoch-*/domains.json"))]
+    for before, after, old, new in zip(states, states[1:], rounds, rounds[1:], strict=False):
+        for domain, record in before.items():
+            if record["facts"]["new_hypotheses"] == 0:
+                assert new[domain] == old[domain] and after[domain]["facts"]["line_searches"] == 0
+
+
+def test_a_large_lambda_makes_all_domains_equal(data, tmp_path):
+    own = MultitaskMertConfig(k=5, starts=2, lambda_=10.0)
+    with pytest.raises(Exception, match="all weights became 0"):
+        tuned(data, tmp_path / "zero", "multitask_mert", own, epochs=2)
+    own = replace(own, lambda_=0.02)
+    rounds, _ = tuned(data, tmp_path / "run", "multitask_mert", own, epochs=2)
+    assert len(rounds) == 2
+
+
+def test_one_domain_is_not_enough(data, tmp_path):
+    with pytest.raises(ConfigError, match="avg_mert needs at least two domains"):
+        tuned(replace(data, layout=LayoutConfig("random", shards=1)), tmp_path, "avg_mert", MertConfig())
