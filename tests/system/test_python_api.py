@@ -150,7 +150,7 @@ def test_representations(tmp_path):
 
 
 def test_build_settings(tmp_path):
-    with pytest.raises(itersel.ConfigError, match="unknown key 'speed' in lm"):
+    with pytest.raises(itersel.ConfigError, match=r"unknown key 'lm\.speed'"):
         itersel.build(itersel.resource("conf/sample.yaml"), work=tmp_path, lm={"speed": 1})
     with pytest.raises(itersel.ResourceError, match=r"lacks conf/none\.yaml"):
         itersel.resource("conf/none.yaml")
