@@ -23,8 +23,8 @@ struct SparseLists {
 };
 
 struct MiraOptions {
-  double c = 0.01;
-  double decay = 0.999;
+  double c;      // the largest step
+  double decay;  // what remains of the background per list
 };
 
 struct MiraStatistics {
