@@ -32,9 +32,10 @@ tools:
 	-which zsh fish > /dev/null || apt-get install -y -q --no-install-recommends zsh fish
 	-$(PYTHON) tools/hadoop/cluster.py install
 
-# A file's tests stay in one process, so that each engine is started once.
+# A file's tests stay in one process, so that each engine is started once. In the order of the folders, the engines, which
+# take longest, come first.
 check:
-	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 sanitize:
 	PATH="$(abspath $(BIN)):$$PATH" bash tests/sanitize.sh
