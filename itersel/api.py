@@ -343,7 +343,10 @@ def _configuration(kind: type[Config], given: File | Config | None, settings: di
         return given
     assert given is None or isinstance(given, str | os.PathLike)
     values = Settings() if given is None else Settings.read(given)
-    return load_with_algorithm(kind, values.override(_assignments(settings)))
+    for assignment in _assignments(settings):
+        key, _, text = assignment.partition("=")
+        values = values.put(key, json.loads(text))
+    return load_with_algorithm(kind, values)
 
 
 def _assignments(settings: Mapping[str, Any], prefix: str = "") -> list[str]:
