@@ -26,15 +26,19 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from itersel.engines.sizing import COLUMN_SECONDS, REDUCE_SECONDS, Measured, Slots, epoch_cost, measure  # noqa: E402
+from itersel.algorithms.epoch_job import EpochJob, ShardResult, collect  # noqa: E402
+from itersel.engines import RunConfig  # noqa: E402
+from itersel.engines.sizing import COLUMN_SECONDS, REDUCE_SECONDS, Measured, Slots, epoch_cost  # noqa: E402
 from itersel.learn.mixing import Selection  # noqa: E402
-from itersel.mapreduce.records import collect, map_records, reduce_pieces  # noqa: E402
-from itersel.mapreduce.work_item import MapResult  # noqa: E402
+from itersel.mapreduce.execution import reduce_range  # noqa: E402
+from itersel.mapreduce.job import DRIVER, END, Record  # noqa: E402
+from itersel.mapreduce.side import Side  # noqa: E402
 from itersel.model.vectors import Vector, feature_ids  # noqa: E402
 from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
 from itersel.pipeline.build_config import load_config  # noqa: E402
-from itersel.run.config import RunConfig, TrainConfig  # noqa: E402
+from itersel.run.config import TrainConfig  # noqa: E402
 from itersel.run.driver import train  # noqa: E402
+from itersel.run.estimate import measure  # noqa: E402
 from itersel.shards.shard import Shard  # noqa: E402
 
 EPOCHS = 3
@@ -47,20 +51,23 @@ def reduce_constants(shards: int = 50, entries: int = 100_000, features: int = 4
     draw = np.random.default_rng(1)
     names = [f"feature:{number}" for number in range(features)]
     ids = feature_ids(names)
+    job = EpochJob(partitions=1, selection=Selection(top=TOP))
     pieces, records = [], []
     for number in range(shards):
         chosen = draw.choice(features, entries, replace=False)
         order = chosen[np.argsort(ids[chosen])]
         row = Vector.of(ids[order], draw.normal(size=entries))
-        for key, value in map_records(number, MapResult(row, [names[k] for k in order], {}), 1):
-            (pieces if key == "0" else records).append((key, value))
+        result = ShardResult(row, [names[k] for k in order])
+        for sequence, (key, value) in enumerate(job.pieces(result)):
+            (records if key == DRIVER else pieces).append(Record(key, number, sequence, value))
+        pieces.append(Record(0, number, END, b""))
     started = time.process_time()
-    reduced = list(reduce_pieces("0", (value for _, value in pieces), shards, Selection(top=TOP)))
+    reduced = [record for record in reduce_range(job, 0, pieces, shards, Side({})) if record.sequence != END]
     spent = time.process_time() - started
     print(f"reduce_seconds_per_entry: {spent / shards / entries:.2e}")
     print(f"reduce_seconds_of_the_model: {REDUCE_SECONDS:.2e}")
     started = time.process_time()
-    made = collect([*reduced, *records], shards, 1, Selection(top=TOP))
+    made = collect([*records, *reduced], job.selection)
     spent = time.process_time() - started
     print(f"driver_seconds_per_column: {spent / len(made.columns):.2e}")
     print(f"driver_seconds_of_the_model: {COLUMN_SECONDS:.2e}")
@@ -144,7 +151,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if args.shards is None:
             made = load_config(ROOT / "conf" / "sample.yaml", [f"work={folder}"])
-            build(made)
+            list(build(made))
             args.shards = sorted(map(str, shards_path(made, "train").glob("*.itsh")))
             args.lm = str(language_model_path(made))
         config = TrainConfig(tuple(args.shards), language_model=args.lm)

@@ -26,11 +26,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from itersel.base.errors import UserError  # noqa: E402
+from itersel.engines import RUNNERS, RunConfig  # noqa: E402
 from itersel.learn.mixing import Selection  # noqa: E402
 from itersel.model.vectors import HEADER, Vector  # noqa: E402
 from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
 from itersel.pipeline.build_config import load_config  # noqa: E402
-from itersel.run.config import RUNNERS, RunConfig, TrainConfig  # noqa: E402
+from itersel.run.config import TrainConfig  # noqa: E402
 from itersel.run.driver import train  # noqa: E402
 
 EPOCHS = 3

@@ -10,11 +10,12 @@ import importlib
 import io
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from itersel.base.errors import ConfigError
 from itersel.mapreduce.job import Job
-from itersel.mapreduce.side import Side
+from itersel.mapreduce.side import Side, SideFile
 
 SIDE_NAME = "code"
 OURS = "itersel"
@@ -47,6 +48,16 @@ def pack(module: str) -> bytes:
         for name, path in sorted(sources.items()):
             archive.writestr(zipfile.ZipInfo(name, EPOCH), path.read_bytes())
     return packed.getvalue()
+
+
+def with_code(job: Job, side: Mapping[str, SideFile], folder: Path) -> dict[str, SideFile]:
+    """The side files, and the sources of a job that workers may not have; the archive goes into the folder."""
+    module = foreign_module(job)
+    if module is None:
+        return dict(side)
+    archive = folder / "code.zip"
+    archive.write_bytes(pack(module))
+    return {**side, SIDE_NAME: SideFile(str(archive))}
 
 
 def unpack(side: Side) -> None:

@@ -6,7 +6,6 @@ round is taken up at its last finished job; the engine itself may know what of a
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,7 +43,7 @@ class JobRunner:
             if known.note == note:
                 return list(known.records())
         with tempfile.TemporaryDirectory(prefix="itersel-code-") as temporary:
-            records = self._run(job, items, _with_code(job, side, Path(temporary)), title)
+            records = self._run(job, items, source_code.with_code(job, side, Path(temporary)), title)
         write_records(place, records, note)
         return list(RecordFile(place).records())
 
@@ -66,17 +65,3 @@ class JobRunner:
         if not any(value for _, value in figures):
             return ""  # nothing yet, or an engine that knows only how far it is
         return ", ".join(f"{figure.label} {figure.text(value)}" for figure, value in figures if value is not None)
-
-    def forget(self) -> None:
-        """Remove what was kept: the round is over."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _with_code(job: Job, side: Mapping[str, SideFile], folder: Path) -> dict[str, SideFile]:
-    """The side files, and the sources of the job if workers may not have them."""
-    module = source_code.foreign_module(job)
-    if module is None:
-        return dict(side)
-    archive = folder / "code.zip"
-    archive.write_bytes(source_code.pack(module))
-    return {**side, source_code.SIDE_NAME: SideFile(str(archive))}

@@ -99,7 +99,7 @@ def shard_name(number: int) -> str:
 
 
 def random_bits(seed: int, counter: int) -> int:
-    """64 bits that depend only on seed and counter: SplitMix64 addressed by counter, as in kernel/random.hh."""
+    """64 bits that depend only on seed and counter: SplitMix64 addressed by counter, as in kernel/base/random.hh."""
     x = (seed + (counter + 1) * 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK

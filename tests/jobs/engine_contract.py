@@ -60,23 +60,13 @@ def run_on(
         assert 0 <= done <= total
         assert set(counts) <= set(job.counts)
 
-    records = list(engine.run(job, items, with_code(job, side, folder), tell))
+    records = list(engine.run(job, items, source_code.with_code(job, side, folder), tell))
     assert all(isinstance(record, Record) for record in records)
     return [record._replace(value=bytes(record.value)) for record in records]
 
 
 def run_inline(folder: Path, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]) -> list[Record]:
     return run_job(lambda place: LocalEngine(RunConfig("inline"), place), folder, job, items, side)
-
-
-def with_code(job: Job, side: Mapping[str, SideFile], folder: Path) -> dict[str, SideFile]:
-    """The side files, and the module of a job that is not the package's own."""
-    module = source_code.foreign_module(job)
-    if module is None:
-        return dict(side)
-    archive = folder / "code.zip"
-    archive.write_bytes(source_code.pack(module))
-    return {**side, source_code.SIDE_NAME: SideFile(str(archive))}
 
 
 def toy_data(folder: Path) -> tuple[list[WorkItem], dict[str, SideFile]]:
