@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PROCESSES ?= 2
 
-.PHONY: demo sample test lint check sanitize tools clean
+.PHONY: demo sample test lint check sanitize tools benchmark clean
 
 demo: $(VENV)/ready
 	$(BIN)/itersel demo
@@ -15,7 +15,10 @@ sample: $(VENV)/ready
 	$(BIN)/itersel build conf/sample.yaml
 	$(BIN)/itersel train conf/sample-train.yaml --output work/sample/run
 
-test: $(VENV)/ready-to-test lint tools check sanitize
+# Installing tools is mostly waiting, so it runs beside the set-up.
+test:
+	$(MAKE) --jobs 2 --output-sync $(VENV)/ready-to-test tools
+	$(MAKE) lint check sanitize
 
 lint:
 	$(BIN)/ruff check .
@@ -36,6 +39,12 @@ tools:
 # take longest, come first.
 check:
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
+
+# Runs all benchmarks that need no other system's program (hours, and up to 14 GB in TMPDIR), then writes the README's
+# table. The data is expected in ../shared/data. `python benchmarks/figures.py run NAME` runs one.
+benchmark: $(VENV)/ready-to-test
+	$(BIN)/python benchmarks/figures.py run
+	$(BIN)/python benchmarks/figures.py table
 
 sanitize:
 	PATH="$(abspath $(BIN)):$$PATH" bash tests/sanitize.sh

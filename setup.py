@@ -1,8 +1,9 @@
-"""Builds the native kernel (our C++17 sources plus KenLM, linked into one extension module) and collects the files that
-engines and the demo need besides modules: a wheel gets the folders of RESOURCES as `itersel/_installed/`.
+"""Builds the native kernel (our C++17 sources, KenLM and zstd, linked into one extension module) and collects the files
+that engines and the demo need besides modules: a wheel gets the folders of RESOURCES as `itersel/_installed/`.
 
-KenLM's sources come from its source distribution on the package index, pinned by version and hash, or from the
-directory named by the environment variable KENLM_SOURCE. Nothing of KenLM is kept in this repository.
+The sources of KenLM and zstd come from source distributions on the package index (zstd's from that of the package
+zstandard), pinned by version and hash, or from the directories named by the environment variables KENLM_SOURCE and
+ZSTD_SOURCE. Nothing of them is kept in this repository.
 
 ITERSEL_SANITIZE=1 builds with AddressSanitizer and UBSan.
 """
@@ -16,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -23,16 +25,86 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError, LinkError
 
-KENLM_VERSION = "0.3.0"
-KENLM_SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
+
+@dataclass(frozen=True)
+class Library:
+    """A library whose sources are fetched and compiled into the kernel."""
+
+    title: str
+    package: str
+    version: str
+    sha256: str
+    variable: str  # of the environment: a directory with the sources, instead of the package
+    folder: str  # of the sources, within the package
+    marker: str  # a file of the sources
+    licences: tuple[str, ...]  # from the sources' folder
+
+    def sources(self, cache: Path) -> Path:
+        """The directory with the sources, fetched once into `cache`."""
+        given = os.environ.get(self.variable)
+        if given:
+            if not (Path(given) / self.marker).is_file():
+                sys.exit(f"{self.variable}={given} holds no {self.marker}: point it at {self.title}'s sources.")
+            return Path(given).resolve()
+        name = f"{self.package}-{self.version}"
+        unpacked = cache / name
+        if not (unpacked / self.folder / self.marker).is_file():
+            self.fetch(cache, name)
+        return unpacked / self.folder
+
+    def fetch(self, cache: Path, name: str) -> None:
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache) as folder:
+            requirement = Path(folder) / "requirement.txt"
+            requirement.write_text(f"{self.package}=={self.version} --hash=sha256:{self.sha256}\n")
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", self.package]
+            command += ["--no-build-isolation", "--require-hashes", "-r", str(requirement), "-d", folder]
+            if subprocess.run(command, check=False).returncode != 0:
+                sys.exit(
+                    f"Could not fetch the sources of {self.package} {self.version} from the package index.\n"
+                    f"Check the network or pip's index settings, or unpack {self.title}'s sources yourself and set\n"
+                    f"{self.variable} to the directory that contains {self.marker}."
+                )
+            with tarfile.open(next(Path(folder).glob(f"{self.package}-*.tar.gz"))) as archive:
+                archive.extractall(folder, filter="data")
+            shutil.move(str(Path(folder) / name), cache / name)
+
+    @property
+    def described(self) -> str:
+        return f"from {self.variable}" if os.environ.get(self.variable) else self.version
+
+
+KENLM = Library(
+    title="KenLM",
+    package="kenlm",
+    version="0.3.0",
+    sha256="c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8",
+    variable="KENLM_SOURCE",
+    folder=".",
+    marker="lm/left.hh",
+    licences=("LICENSE", "COPYING", "COPYING.3", "COPYING.LESSER.3", "util/double-conversion/LICENSE"),
+)
+ZSTD = Library(
+    title="zstd",
+    package="zstandard",
+    version="0.25.0",
+    sha256="7713e1179d162cf5c7906da876ec2ccb9c3a9dcbdffef0cc7f70c3667a205f0b",
+    variable="ZSTD_SOURCE",
+    folder="zstd",
+    marker="zstd.c",
+    licences=("LICENSE",),
+)
 
 ROOT = Path(__file__).resolve().parent
 KERNEL = Path("itersel") / "kernel"
 BINDINGS = "bindings"  # the only folder there that includes headers of Python and pybind11
 RESOURCES = ("jobs", "conf", "data/demo", "data/sample")
 INSTALLED = Path("itersel") / "_installed"  # itersel.base.resources looks there
-KENLM_LICENCES = ("LICENSE", "COPYING", "COPYING.3", "COPYING.LESSER.3", "util/double-conversion/LICENSE")
-KENLM_MACROS = [("KENLM_MAX_ORDER", "6"), ("NDEBUG", None), ("HAVE_CLOCKGETTIME", None)]
+MACROS = [("KENLM_MAX_ORDER", "6"), ("NDEBUG", None), ("HAVE_CLOCKGETTIME", None)]
+# The kernel compresses at a low level: without the searches of the high ones, zstd compiles in half the time. Another
+# copy of zstd in the process, such as Python's own, must not be mistaken for ours.
+ZSTD_MACROS = [f"-DZSTD_EXCLUDE_{name}_BLOCK_COMPRESSOR" for name in ("BTLAZY2", "BTOPT", "BTULTRA", "LAZY2", "LAZY")]
+ZSTD_MACROS += ["-DZSTDLIB_VISIBLE=", "-DZSTDERRORLIB_VISIBLE=", "-DZDICTLIB_VISIBLE="]
 COMPILER_HELP = (
     "A C++17 compiler is needed to build itersel's kernel.\n"
     "  Debian/Ubuntu: apt-get install g++ python3-dev\n"
@@ -41,37 +113,9 @@ COMPILER_HELP = (
 )
 
 
-def kenlm_sources(cache: Path) -> Path:
-    """The directory with KenLM's lm/ and util/, fetched once into `cache`."""
-    given = os.environ.get("KENLM_SOURCE")
-    if given:
-        if not (Path(given) / "lm" / "left.hh").is_file():
-            sys.exit(f"KENLM_SOURCE={given} holds no lm/left.hh: point it at an unpacked KenLM source tree.")
-        return Path(given).resolve()
-    unpacked = cache / f"kenlm-{KENLM_VERSION}"
-    if (unpacked / "lm" / "left.hh").is_file():
-        return unpacked
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as folder:
-        requirement = Path(folder) / "requirement.txt"
-        requirement.write_text(f"kenlm=={KENLM_VERSION} --hash=sha256:{KENLM_SHA256}\n")
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "kenlm"]
-        command += ["--no-build-isolation", "--require-hashes", "-r", str(requirement), "-d", folder]
-        if subprocess.run(command, check=False).returncode != 0:
-            sys.exit(
-                f"Could not fetch the source distribution of kenlm {KENLM_VERSION} from the package index.\n"
-                "Check the network or pip's index settings, or unpack KenLM's sources yourself and set\n"
-                "KENLM_SOURCE=/path/to/kenlm (the directory that contains lm/ and util/)."
-            )
-        with tarfile.open(next(Path(folder).glob("kenlm-*.tar.gz"))) as archive:
-            archive.extractall(folder, filter="data")
-        shutil.move(str(Path(folder) / f"kenlm-{KENLM_VERSION}"), unpacked)
-    return unpacked
-
-
 def build_id(flags: list[str]) -> str:
-    """Stands for what the kernel is made from: our sources, KenLM's version, the flags. Not for where or when."""
-    made = hashlib.sha256(" ".join([KENLM_VERSION, *flags]).encode())
+    """Stands for what the kernel is made from: sources, versions of libraries, flags. Not for where or when."""
+    made = hashlib.sha256(" ".join([KENLM.version, ZSTD.version, *flags]).encode())
     for path in sorted((ROOT / KERNEL).glob("*/*.??")):
         made.update(f"\n{path.parent.name}/{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
     return made.hexdigest()[:16]
@@ -89,7 +133,8 @@ def read_dependencies(path: Path, source: Path) -> list[Path]:
     if not path.exists():
         return [path]
     names = path.read_text().replace("\\\n", " ").partition(":")[2].split()
-    return [source, *(Path(name) for name in names if Path(name).is_relative_to(ROOT))]
+    found = [ROOT / name for name in names]  # ccache may write relative names
+    return [source, *(file for file in found if file.is_relative_to(ROOT))]
 
 
 def foreign_headers(folder: Path) -> Path:
@@ -108,8 +153,7 @@ def foreign_headers(folder: Path) -> Path:
 
 def build_details(flags: list[str]) -> list[str]:
     """Macros that let the kernel say how it was built."""
-    kenlm = "from KENLM_SOURCE" if os.environ.get("KENLM_SOURCE") else KENLM_VERSION
-    facts = {"FLAGS": " ".join(flags), "KENLM": kenlm, "BUILD_ID": build_id(flags)}
+    facts = {"FLAGS": " ".join(flags), "KENLM": KENLM.described, "BUILD_ID": build_id(flags)}
     return [f'-DITERSEL_{name}="{value}"' for name, value in facts.items()]
 
 
@@ -135,7 +179,7 @@ class BuildPackage(build_py):
 
 
 class BuildKernel(build_ext):
-    """Compiles in parallel and only what changed; KenLM is compiled once into a static archive."""
+    """Compiles in parallel and only what changed; KenLM and zstd are compiled once into static archives."""
 
     def build_extension(self, ext: Extension) -> None:
         if shutil.which(os.environ.get("CXX", "c++").split()[0]) is None and shutil.which("g++") is None:
@@ -143,20 +187,20 @@ class BuildKernel(build_ext):
         sanitize = os.environ.get("ITERSEL_SANITIZE") == "1"
         normal = ROOT / "build" / "kernel"
         build = normal.with_name("kernel-sanitized") if sanitize else normal
-        kenlm = kenlm_sources(ROOT / "build" / "sources")
+        kenlm, zstd = (library.sources(ROOT / "build" / "sources") for library in (KENLM, ZSTD))
         common = ["-std=c++17", "-fvisibility=hidden", "-fPIC", "-ffp-contract=off"]
         optimized = ["-O3", "-g0", *common]
         sanitized = ["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", *common]
         flags = sanitized if sanitize else optimized
         try:
-            # KenLM itself is not sanitized: its tries read unaligned integers on purpose.
-            archive = self.build_kenlm(kenlm, normal, optimized)
+            # KenLM itself is not sanitized: its tries read unaligned integers on purpose. Nor is zstd.
+            archives = [self.build_kenlm(kenlm, normal, optimized), self.build_zstd(zstd, normal, optimized)]
             (build / "itersel" / "base_build_id.o").unlink(missing_ok=True)  # changes with every other file
             objects = self.compile_all(
                 [ROOT / source for source in ext.sources],
                 build / "itersel",
                 [str(path) for path in ext.include_dirs] + self.include_dirs,
-                ["-isystem", str(kenlm), *flags, "-Wall", "-Wextra", *build_details(flags)],
+                ["-isystem", str(kenlm), "-isystem", str(zstd), *flags, "-Wall", "-Wextra", *build_details(flags)],
             )
             target = Path(self.get_ext_fullpath(ext.name))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -164,17 +208,21 @@ class BuildKernel(build_ext):
             # to many nodes, and compiling takes a quarter less time.
             link = ["-fsanitize=address,undefined"] if sanitize else ["-Wl,--strip-debug"]
             self.compiler.link_shared_object(
-                [*map(str, objects), str(archive)], str(target), extra_postargs=[*link, "-lrt"], target_lang="c++"
+                [*map(str, [*objects, *archives])], str(target), extra_postargs=[*link, "-lrt"], target_lang="c++"
             )
             if not self.inplace:
-                self.copy_licences(kenlm)
+                self.copy_licences({KENLM: kenlm, ZSTD: zstd})
         except (CompileError, LinkError) as error:
             sys.exit(f"Building the kernel failed: {error}\n{COMPILER_HELP}")
 
-    def copy_licences(self, kenlm: Path) -> None:
-        """The terms of KenLM and pybind11 travel with the module that contains them (NOTICE)."""
+    def copy_licences(self, libraries: dict[Library, Path]) -> None:
+        """The terms of the libraries and of pybind11 travel with the module that contains them (NOTICE)."""
         folder = Path(self.build_lib) / INSTALLED / "licenses"
-        texts = {folder / "kenlm" / name: kenlm / name for name in KENLM_LICENCES}
+        texts = {
+            folder / library.title.lower() / name: sources / name
+            for library, sources in libraries.items()
+            for name in library.licences
+        }
         for path in importlib.metadata.files("pybind11") or ():
             if path.name == "LICENSE":
                 texts[folder / "pybind11" / path.name] = Path(str(path.locate()))
@@ -194,6 +242,19 @@ class BuildKernel(build_ext):
             self.compiler.create_static_lib([*map(str, objects)], "kenlm", output_dir=str(build))
         return archive
 
+    def build_zstd(self, zstd: Path, build: Path, flags: list[str]) -> Path:
+        archive = build / "libzstd.a"
+        if not newer(archive, [zstd / "zstd.c"]):
+            objects = self.compile_all(
+                [zstd / "zstd.c"],
+                build / "zstd",
+                [str(zstd)],
+                [*(flag for flag in flags if flag != "-std=c++17"), "-w", *ZSTD_MACROS],
+            )
+            archive.unlink(missing_ok=True)
+            self.compiler.create_static_lib([*map(str, objects)], "zstd", output_dir=str(build))
+        return archive
+
     def compile_all(self, sources: list[Path], folder: Path, includes: list[str], flags: list[str]) -> list[Path]:
         def compile_one(source: Path) -> Path:
             target = folder / f"{source.parent.name}_{source.stem}.o"
@@ -205,7 +266,7 @@ class BuildKernel(build_ext):
                 made = self.compiler.compile(
                     [str(source)],
                     output_dir=str(folder / f"of-{os.getpid()}"),  # two builds at a time do not share half-made files
-                    macros=KENLM_MACROS,
+                    macros=MACROS,
                     include_dirs=includes,
                     extra_postargs=[*flags, "-MMD", "-MF", str(used)],
                 )

@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 from itersel.algorithms.epoch_job import EpochJob, ShardResult, collect  # noqa: E402
 from itersel.engines import RunConfig  # noqa: E402
 from itersel.engines.sizing import COLUMN_SECONDS, REDUCE_SECONDS, Measured, Slots, epoch_cost  # noqa: E402
-from itersel.learn.mixing import Selection  # noqa: E402
+from itersel.learn.mixing import SelectionConfig  # noqa: E402
 from itersel.mapreduce.execution import reduce_range  # noqa: E402
 from itersel.mapreduce.job import DRIVER, END, Record  # noqa: E402
 from itersel.mapreduce.side import Side  # noqa: E402
@@ -51,7 +51,7 @@ def reduce_constants(shards: int = 50, entries: int = 100_000, features: int = 4
     draw = np.random.default_rng(1)
     names = [f"feature:{number}" for number in range(features)]
     ids = feature_ids(names)
-    job = EpochJob(partitions=1, selection=Selection(top=TOP))
+    job = EpochJob(partitions=1, selection=SelectionConfig(top=TOP))
     pieces, records = [], []
     for number in range(shards):
         chosen = draw.choice(features, entries, replace=False)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from itersel.base.files import read_bytes, read_lines  # noqa: E402
-from itersel.decode.decoder import Decoder, DecoderOptions  # noqa: E402
+from itersel.decode.decoder import Decoder, DecoderConfig  # noqa: E402
 from itersel.decode.shard_decoder import ShardDecoder  # noqa: E402
 from itersel.grammar.grammar import Grammar  # noqa: E402
 from itersel.lm.model import LanguageModel  # noqa: E402
@@ -33,30 +33,30 @@ CDEC_INSTRUCTIONS = (18.91 - 0.62) / 19 * 1e9  # a sentence, from the data's REA
 CDEC_PEAK_MB = 172
 
 
-def read_input() -> list[tuple[str, Path]]:
+def read_input(folder: Path) -> list[tuple[str, Path]]:
     """Sentences with their grammars' paths."""
     pattern = re.compile(r'<seg grammar="([^"]*)" id="\d+"> (.*) </seg> *')
-    found = [pattern.fullmatch(line) for line in read_lines(DATA / "input.sgm")]
-    return [(match[2], DATA / match[1]) for match in found if match]
+    found = [pattern.fullmatch(line) for line in read_lines(folder / "input.sgm")]
+    return [(match[2], folder / match[1]) for match in found if match]
 
 
 def make_decoder() -> Decoder:
-    options = DecoderOptions(span_limit=15, pop_limit=200, pass_through="all")
+    options = DecoderConfig(span_limit=15, pop_limit=200, pass_through="all")
     return Decoder(Weights.read(DATA / "weights.txt"), LanguageModel(DATA / "lm3.arpa.gz"), options)
 
 
-def decode_text(decoder: Decoder, lines: int) -> int:
+def decode_text(decoder: Decoder, lines: int, folder: Path = DATA) -> int:
     """Decode the first lines, reading each sentence's gzip grammar as cdec does."""
-    work = read_input()[:lines]
+    work = read_input(folder)[:lines]
     for sentence, path in work:
         decoder.translate(sentence, Grammar.read(path))
     return len(work)
 
 
-def compile_shard(path: Path) -> None:
+def compile_shard(path: Path, folder: Path = DATA) -> None:
     """The 200 sentences as one shard, with the copies cdec allows."""
     writer = ShardWriter(pass_through="all")
-    for sentence, grammar in read_input():
+    for sentence, grammar in read_input(folder):
         writer.add(sentence, [], read_bytes(grammar), path=str(grammar))
     writer.write(path)
 
@@ -72,21 +72,27 @@ def decode_shard(decoder: Decoder, lines: int, path: Path) -> int:
 FORMS = ("text", "shard")
 
 
-def child(*arguments: str, under: tuple[str, ...] = ()) -> str:
-    """Run this script in a fresh process and return what it prints."""
-    command = [*under, sys.executable, str(Path(__file__).resolve()), *arguments]
+def child(*arguments: str, under: tuple[str, ...] = (), script: str = __file__) -> str:
+    """Run this script, or another, in a fresh process and return what it prints."""
+    command = [*under, sys.executable, str(Path(script).resolve()), *arguments]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}  # the interpreter's own work is the same in every run
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
 
 
-def count_instructions(form: str, lines: int, shard: Path) -> int:
+def count_instructions(*arguments: str, script: str = __file__) -> int:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         tool = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", f"--log-file={log}")
-        child("--child", form, "--lines", str(lines), "--shard", str(shard), under=tool)
+        child(*arguments, under=tool, script=script)
         found = re.search(r"Collected : (\d+)", log.read_text())
     assert found, "callgrind printed no count"
     return int(found[1])
+
+
+def instructions_per_sentence(*arguments: str, script: str = __file__) -> float:
+    """Start-up and the first sentence subtracted. The script must take `--lines`."""
+    runs = [count_instructions(*arguments, "--lines", lines, script=script) for lines in ("20", "1")]
+    return (runs[0] - runs[1]) / 19
 
 
 def report(form: str, callgrind: bool, shard: Path) -> None:
@@ -94,7 +100,7 @@ def report(form: str, callgrind: bool, shard: Path) -> None:
     for line in child("--child", form, "--lines", "200", "--shard", str(shard)).splitlines():
         print(line, flush=True)
     if callgrind:
-        instructions = (count_instructions(form, 20, shard) - count_instructions(form, 1, shard)) / 19
+        instructions = instructions_per_sentence("--child", form, "--shard", str(shard))
         print(f"instructions_per_sentence_{form}: {instructions:.4g}")
         print(f"instructions_ratio_{form}: {CDEC_INSTRUCTIONS / instructions:.2f}", flush=True)
 

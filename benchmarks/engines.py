@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 
 from itersel.base.errors import UserError  # noqa: E402
 from itersel.engines import RUNNERS, RunConfig  # noqa: E402
-from itersel.learn.mixing import Selection  # noqa: E402
+from itersel.learn.mixing import SelectionConfig  # noqa: E402
 from itersel.model.vectors import HEADER, Vector  # noqa: E402
 from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
 from itersel.pipeline.build_config import load_config  # noqa: E402
@@ -86,7 +86,7 @@ def main() -> None:
             shards=(str(shards_path(data, "train") / "*.itsh"),),
             language_model=str(language_model_path(data)),
             epochs=EPOCHS,
-            selection=Selection(top=2000),
+            selection=SelectionConfig(top=2000),
         )
         print(f"load_average: {os.getloadavg()[0]:.1f}", flush=True)  # a busy machine makes everything slower
         for engine in args.engine:

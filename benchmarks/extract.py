@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 
 from itersel.base.files import read_lines
-from itersel.grammar.extraction import ExtractOptions, Extractor, build_index
+from itersel.grammar.extraction import ExtractConfig, Extractor, build_index
 
 CDEC_SENTENCES_PER_SECOND = 9.3
 
 
-def cpu_seconds(index: Path, sentences: list[str], options: ExtractOptions) -> tuple[list[float], int]:
+def cpu_seconds(index: Path, sentences: list[str], options: ExtractConfig) -> tuple[list[float], int]:
     """Cumulative CPU seconds after each sentence, and the number of rules."""
     extractor = Extractor(index, options)
     start, rules, seconds = time.process_time(), 0, []
@@ -46,9 +46,9 @@ def main() -> None:
         start = time.process_time()
         build_index(source, target, data / "cdec-m30k" / "train.alignment.gz", index)
         index_seconds = time.process_time() - start
-        seconds, rules = cpu_seconds(index, sentences, ExtractOptions())
+        seconds, rules = cpu_seconds(index, sentences, ExtractConfig())
         training = list(read_lines(source))[: len(sentences)]
-        left_out, _ = cpu_seconds(index, training, ExtractOptions(leave_one_out=True))
+        left_out, _ = cpu_seconds(index, training, ExtractConfig(leave_one_out=True))
     rate = len(sentences) / seconds[-1]
     print(f"sentences: {len(sentences)}")
     print(f"rules: {rules}")

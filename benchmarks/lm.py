@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from itersel.base.files import atomic_write, read_lines  # noqa: E402
-from itersel.lm import Settings, estimate, write_arpa  # noqa: E402
+from itersel.lm.arpa import write_arpa  # noqa: E402
+from itersel.lm.estimate import Settings, estimate  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
 

@@ -1,6 +1,8 @@
 """MERT's line search: 1,014 lists of 1,000 hypotheses with 12 features, as Multi30k's val after some rounds.
 
     python benchmarks/mert.py     prints line_searches_per_cpu_second, best_steps_per_cpu_second, peak_mb
+    python benchmarks/mert.py --shards 'val/*.itsh' --lm lm.bin --start weights.txt [--rounds N]
+                                  prints optimise_share of a whole run: processor time outside decoding
 
 A line search is the error surface of one direction over all lists. Twelve coordinates and two random directions start
 from each of three points; projections of hypotheses onto points and directions are part of the time.
@@ -9,11 +11,18 @@ from each of three points; projections of hypotheses onto points and directions 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
+from itersel.algorithms.mert import MertConfig
+from itersel.engines import RunConfig
+from itersel.run.config import TrainConfig
+from itersel.run.driver import train
 from itersel.tune.objective import Objective
 from itersel.tune.surface import list_surfaces
 
@@ -34,11 +43,44 @@ def lists(count: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return features, np.arange(0, rows + 1, size), statistics.astype(np.float32)
 
 
+def measure_run(args: argparse.Namespace) -> None:
+    """MERT with its defaults, in one process; decoding is what the k-best jobs say they decoded."""
+    config = TrainConfig(
+        (args.shards,),
+        algorithm="mert",
+        own=MertConfig(),
+        language_model=args.lm,
+        start=args.start,
+        epochs=args.rounds,
+        run=RunConfig("inline"),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.process_time()
+        train(config, folder)
+        total = time.process_time() - began
+        lines = map(json.loads, (Path(folder) / "statistics.jsonl").read_text().splitlines())
+        epochs = [line for line in lines if line["shard"] is None]
+    # The first round decodes twice, and counts the second time only.
+    decoding = sum(line["seconds"]["decode"] for line in epochs) + epochs[0]["seconds"]["decode"]
+    print(f"rounds {len(epochs)}")
+    print(f"cpu_seconds {total:.1f}")
+    print(f"decode_cpu_seconds {decoding:.1f}")
+    print(f"optimise_share {1 - decoding / total:.3f}")
+    print(f"peak_mb {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lists", type=int, default=1014)
     parser.add_argument("--hypotheses", type=int, default=1000)
+    parser.add_argument("--shards", help="measure a whole run on these shards instead")
+    parser.add_argument("--lm", help="its language model")
+    parser.add_argument("--start", help="its start weights")
+    parser.add_argument("--rounds", type=int, default=10)
     args = parser.parse_args()
+    if args.shards is not None:
+        measure_run(args)
+        return
     features, offsets, statistics = lists(args.lists, args.hypotheses)
     draw = np.random.default_rng(2)
     origins, directions = [], []

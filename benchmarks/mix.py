@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from itersel.learn.mixing import Columns, Selection, in_shard_order, merge, reduce_range
+from itersel.learn.mixing import Columns, SelectionConfig, in_shard_order, merge, reduce_range
 from itersel.model.vectors import Vector, even_bounds
 
 REFERENCE_SECONDS = 43.6
@@ -72,7 +72,7 @@ def small(folder: Path) -> None:
 
 def mix_files(folder: Path, shards: int) -> tuple[float, int, int, float]:
     vectors = [Vector.read(folder / str(z)) for z in range(shards)]
-    selection = Selection(top=TOP)
+    selection = SelectionConfig(top=TOP)
     columns = merge([reduce_range(vectors, selection)], selection, names=name_of)
     columns.vector().write(folder / "mixed")
     return cpu_seconds(), sum(map(len, vectors)), len(columns), peak_mb()
@@ -91,7 +91,7 @@ def reduce_files(job: tuple[Path, int, int, int]) -> tuple[float, float, bytes]:
     folder, r, shards, reducers = job
     low, high = even_bounds(reducers)[r : r + 2]
     pieces = ((z, Vector.read(folder / f"{r}-{z}")) for z in range(shards))
-    columns = reduce_range(in_shard_order(pieces, shards), Selection(top=TOP), low=low, high=high, names=name_of)
+    columns = reduce_range(in_shard_order(pieces, shards), SelectionConfig(top=TOP), low=low, high=high, names=name_of)
     return cpu_seconds(), peak_mb(), columns.to_bytes()
 
 
@@ -104,7 +104,7 @@ def large(folder: Path) -> None:
         results = pool.map(reduce_files, [(folder, r, shards, reducers) for r in range(reducers)], chunksize=1)
     started = time.process_time()
     parts = [Columns.from_bytes(data) for _, _, data in results]
-    mixed = merge(parts, Selection(top=TOP), names=name_of)
+    mixed = merge(parts, SelectionConfig(top=TOP), names=name_of)
     merging = time.process_time() - started
     candidates = sum(len(data) for _, _, data in results)
     down = len(mixed.vector().to_bytes())

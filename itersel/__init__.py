@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from itersel.api import Build, Run, build, evaluate, rerank, train, train_reranker, translate
     from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
     from itersel.base.resources import resource
-    from itersel.decode.decoder import Decoder, DecoderOptions, Hypothesis
+    from itersel.decode.decoder import Decoder, DecoderConfig, Hypothesis
     from itersel.evaluation.scoring import Evaluation
     from itersel.grammar.grammar import Grammar
     from itersel.lm.model import LanguageModel
@@ -27,7 +27,7 @@ _MODULES = {
     "itersel.api": ("Build", "Run", "build", "evaluate", "rerank", "train", "train_reranker", "translate"),
     "itersel.base.errors": ("ConfigError", "InputError", "ResourceError", "UserError"),
     "itersel.base.resources": ("resource",),
-    "itersel.decode.decoder": ("Decoder", "DecoderOptions", "Hypothesis"),
+    "itersel.decode.decoder": ("Decoder", "DecoderConfig", "Hypothesis"),
     "itersel.evaluation.scoring": ("Evaluation",),
     "itersel.grammar.grammar": ("Grammar",),
     "itersel.lm.model": ("LanguageModel",),
@@ -41,7 +41,7 @@ __all__ = [
     "Build",
     "ConfigError",
     "Decoder",
-    "DecoderOptions",
+    "DecoderConfig",
     "Evaluation",
     "Grammar",
     "Hypothesis",

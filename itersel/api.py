@@ -21,11 +21,12 @@ from itersel.base.config import Settings
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Choice
 from itersel.base.files import read_lines
+from itersel.base.folders import RUN, check_folder_kind
 from itersel.base.json_files import read_json
-from itersel.decode.decoder import Decoder, DecoderOptions, Hypothesis
+from itersel.decode.decoder import Decoder, DecoderConfig, Hypothesis
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.grammar.grammar import Grammar
-from itersel.lists.reader import Fields, read_lists
+from itersel.lists.reader import FieldsConfig, read_lists
 from itersel.lists.rescoring import rescore, score_of
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
@@ -33,7 +34,7 @@ from itersel.pipeline import build as pipeline
 from itersel.pipeline.build_config import TRAIN, BuildConfig, load_config
 from itersel.pipeline.stages import StageResult
 from itersel.report import write_report
-from itersel.run.config import TrainConfig, expand, load_with_algorithm
+from itersel.run.config import TrainConfig, expand, load_train_config, load_with_algorithm
 from itersel.run.devtest import translate_shards
 from itersel.run.driver import train as run_training
 from itersel.run.history import read_declaration
@@ -167,7 +168,7 @@ def build(config: File | BuildConfig, **settings: Any) -> Build:
 
 
 def train(
-    shards: Shards | None = None,
+    shards: Shards | Build | None = None,
     directory: File | None = None,
     *,
     config: File | TrainConfig | None = None,
@@ -177,15 +178,18 @@ def train(
     start: File | Mapping[str, float] | None = None,
     **settings: Any,
 ) -> Run:
-    """Train weights on shards, as `itersel train`. The same call resumes an interrupted run in its directory.
+    """Train weights on a build or on shards, as `itersel train`. The same call resumes an interrupted run.
 
+    A `Build` has shards, devtest and language models; `learn_from="dev"` names the set to learn from.
     Without a directory, the files of the run are temporary and go when the `Run` does. `config` is a YAML file such as
     conf/train.yaml; `settings` are keys of that file: `algorithm="sgd", epochs=5, epoch={"learn": {"eta": 1e-4}},
     run={"jobs": 2}`.
     """
     place, keep = _directory(directory)
+    is_build = isinstance(shards, Build)
     given: dict[str, Any] = {
-        "shards": None if shards is None else _names(shards),
+        "build": os.fspath(shards.directory) if isinstance(shards, Build) else None,
+        "shards": None if shards is None or is_build else _names(shards),
         "devtest": None if devtest is None else _names(devtest),
         "language_model": None if language_model is None else _model_name(language_model),
         "fold_models": None if fold_models is None else [os.fspath(path) for path in fold_models],
@@ -226,7 +230,7 @@ def translate(
     *,
     grammar: Grammar | None = None,
     language_model: File | LanguageModel | None = None,
-    options: DecoderOptions | None = None,
+    options: DecoderConfig | None = None,
     jobs: int = 1,
 ) -> list[str]:
     """The best translation of each sentence: of sentences with one grammar, or of the sentences of shards.
@@ -242,7 +246,7 @@ def translate(
     learned = _weights(weights)
     if grammar is None:
         opened = [Shard(path) for path in expand(_names(given), "shards")]  # also where a Shard is given: cheap
-        return translate_shards(opened, learned, model, options or DecoderOptions(), jobs)
+        return translate_shards(opened, learned, model, options or DecoderConfig(), jobs)
     decoder = Decoder(learned, model, options)
     sentences = [given] if isinstance(given, str) else given
     assert isinstance(sentences, Iterable)
@@ -253,7 +257,7 @@ def rerank(
     lists: File | Sequence[File] | Sequence[Sequence[Hypothesis]],
     weights: Run | File | Mapping[str, float],
     *,
-    fields: Fields | None = None,
+    fields: FieldsConfig | None = None,
     jobs: int = 1,
 ) -> list[str]:
     """The best text of each n-best list by these weights; of equals, the first.
@@ -268,7 +272,7 @@ def rerank(
         sorted_lists = [sorted(one, key=lambda found: -score_of(found.features, learned)) for one in in_memory]
         return [one[0].text if one else "" for one in sorted_lists]
     paths = [os.fspath(one) for one in lists if isinstance(one, str | os.PathLike)]
-    lines = rescore(read_lists(paths, fields or Fields()), dict(learned), best_only=True, jobs=jobs)
+    lines = rescore(read_lists(paths, fields or FieldsConfig()), dict(learned), best_only=True, jobs=jobs)
     return [line.removesuffix("\n") for line in lines]
 
 
@@ -320,6 +324,7 @@ def _model_name(model: File | LanguageModel) -> str:
 def _start_name(start: File | Mapping[str, float], directory: Path) -> str:
     if not isinstance(start, Mapping):
         return os.fspath(start)
+    check_folder_kind(directory, RUN)
     directory.mkdir(parents=True, exist_ok=True)
     (start if isinstance(start, Weights) else Weights(start)).write(directory / START_FILE)
     return os.fspath(directory / START_FILE)
@@ -346,6 +351,8 @@ def _configuration(kind: type[Config], given: File | Config | None, settings: di
     for assignment in _assignments(settings):
         key, _, text = assignment.partition("=")
         values = values.put(key, json.loads(text))
+    if kind is TrainConfig:
+        return load_train_config(values)  # type: ignore[return-value]
     return load_with_algorithm(kind, values)
 
 

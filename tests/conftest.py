@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,20 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("real data is not here: ../shared/data is absent")
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Where a run of many files spent its time: the tests of each engine, and those of each folder."""
+    seconds: dict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                folder, _, file = report.nodeid.partition("::")[0].rpartition("/")
+                engine = file.removesuffix(".py").removeprefix("test_engine_")
+                seconds[f"engine {engine}" if file.startswith("test_engine_") else folder] += report.duration
+    total = sum(seconds.values())
+    if len(seconds) < 2 or total < 60:
+        return
+    terminalreporter.section("share of the time")
+    for name, spent in sorted(seconds.items(), key=lambda item: -item[1]):
+        terminalreporter.write_line(f"{spent / total:6.1%}  {spent:7.1f} s  {name}")

@@ -5,11 +5,13 @@ import random
 import shutil
 from pathlib import Path
 
+from itersel.algorithms.mert import MertConfig
 from itersel.base.figures import Choice, Declaration, Figure, Statistic
-from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Row
+from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Repeats, Row
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
-from itersel.learn.mixing import Selection
+from itersel.learn.mixing import SelectionConfig
+from itersel.model.features import Weights
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 from itersel.shards.shard import ShardWriter
@@ -47,8 +49,11 @@ def make_runs(folder: Path) -> dict[str, Path]:
     paths = [write_shard(folder / f"{k}.itsh", count, draw) for k, count in enumerate((7, 30, 12, 21))]
     devtest = (write_shard(folder / "devtest.itsh", 15, draw),)
 
+    start = folder / "start.txt"
+    Weights({"p": -0.5, "Glue": -0.1}).write(start)
+
     def run(name: str, **options: object) -> Path:
-        values = {"shards": tuple(paths), "devtest": devtest, "epochs": 4, "selection": Selection(top=40)}
+        values = {"shards": tuple(paths), "devtest": devtest, "epochs": 4, "selection": SelectionConfig(top=40)}
         values["epoch"] = EpochConfig(k=20, learn=LearnConfig(eta=0.01))
         train(TrainConfig(**(values | options)), folder / name, warn=lambda text: None)
         return folder / name
@@ -59,6 +64,7 @@ def make_runs(folder: Path) -> dict[str, Path]:
         "select": run("select"),
         "silent": run("silent", devtest=()),
         "single": run("single", epochs=1),
+        "mert": run("mert", algorithm="mert", own=MertConfig(k=10, starts=2, steps=3), epochs=2, start=str(start)),
     }
     for name, epochs in {"unfinished": 2, "begun": 0}.items():
         shutil.copytree(made["select"], folder / name)
@@ -134,4 +140,26 @@ def large_experiment() -> PaperTable:
         entries.append(Entry(f"{k * 1000:,}", k * 1000))
         name = ("sgd", "mix", "select", HOSTILE[0])[k] if k < 4 else f"iter_sel_sgd-train.{k}-id+ng+shape-{settings}"
         rows.append(Row(name, tuple(entries)))
-    return PaperTable(tuple(columns), tuple(rows), (f"What {HOSTILE[0]} means.", "Build 21.3 min, cells 95.0 min."))
+    legend = (f"What {HOSTILE[0]} means.", "Build 21.3 min, cells 95.0 min.")
+    sizes = {"sgd": 30, HOSTILE[0]: 5, "given": 1}
+    repeats = [
+        Repeats(test, "BLEU", tuple((name, tuple(draw.gauss(40, 0.2) for _ in range(n))) for name, n in sizes.items()))
+        for test in tests
+    ]
+    return PaperTable(tuple(columns), tuple(rows), legend, tuple(repeats))
+
+
+def captioned_scores() -> PaperTable:
+    """One score with marks that have a meaning of their own."""
+    entries = (Entry("3 C", 3), Entry("52.61", 52.61, marks=Marks((1, 2))))
+    columns = (Column("method", left=True), Column("F1"))
+    return PaperTable(columns, (Row("c", entries),), ("Scores.",), caption=f"Table 1 {HOSTILE[1]}", mark="better than")
+
+
+def captioned_sentences() -> PaperTable:
+    """Twelve pairs of sentences, of which ten are shown at first; all are harmful."""
+    columns = (Column("question"), Column("reference", left=True, prose=True), Column("ours", left=True, prose=True))
+    rows = [
+        Row(f"question {k}", (Entry(str(k), k), *(Entry(f"{text} {k}", text) for text in HOSTILE))) for k in range(12)
+    ]
+    return PaperTable(columns, tuple(rows), ("12 questions in total.",), caption="Table 2: sentences", first=10)

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from itersel.base.figures import Choice, Declaration, Figure, Statistic
+from itersel.base.figures import Choice, CrossSections, Declaration, Figure, Statistic
 from itersel.learn.epoch import EpochConfig
-from itersel.learn.mixing import Selection
+from itersel.learn.mixing import SelectionConfig
 from itersel.mapreduce.job import Job, Record
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.feature_names import NameTable
 from itersel.model.vectors import Vector
+from itersel.response.config import ResponseConfig
 
 
 class Settings(Protocol):
@@ -30,7 +31,11 @@ class Settings(Protocol):
     def epoch(self) -> EpochConfig: ...
 
     @property
-    def selection(self) -> Selection: ...
+    def selection(self) -> SelectionConfig: ...
+
+    @property
+    def response(self) -> ResponseConfig | None:
+        """Who gives feedback, where an algorithm asks for it."""
 
     @property
     def own(self) -> Any:
@@ -82,11 +87,30 @@ class RunContext(Protocol):
     def models(self) -> Mapping[str, SideFile]:
         """The language models as side files; `itersel.algorithms.epoch_job.language_models` opens them."""
 
+    @property
+    def answers(self) -> str:
+        """The file for a response's answers in the run's directory, which workers elsewhere may not see."""
+
     def items(self, number: int) -> Sequence[WorkItem]:
         """The shards of a round as work items."""
 
     def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]) -> list[Record]:
         """Run a job on the run's engine; its records for the driver. A finished job of a round is not run again."""
+
+
+class ItemsContext:
+    """A run as seen by an algorithm that works on some of its shards for another one: these, numbered from 0."""
+
+    def __init__(self, run: RunContext, items: Sequence[WorkItem]):
+        self._run, self._items = run, [replace(item, number=k) for k, item in enumerate(items)]
+        self.reducers, self.models, self.answers = run.reducers, run.models, run.answers
+
+    def items(self, number: int) -> Sequence[WorkItem]:
+        del number
+        return self._items
+
+    def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]) -> list[Record]:
+        return self._run.run(job, items, side)
 
 
 class Algorithm(ABC):
@@ -104,8 +128,12 @@ class Algorithm(ABC):
     choice: ClassVar[Choice] = Choice()
     choice_without_devtest: ClassVar[Choice | None] = None
     """What decides where there is no devtest; None: the last round's model is the run's."""
+    sections: ClassVar[CrossSections | None] = None
+    """Which file of a round has the score as a function of each weight; None: there is none."""
     one_shard: ClassVar[bool] = False
     """All sentences make up one shard, unless the layout says otherwise."""
+    small_set: ClassVar[bool] = False
+    """Tunes on a small set: of a build, it learns from dev, not from train, unless told otherwise."""
 
     def __init__(self, settings: Settings):
         self.settings = settings
@@ -114,7 +142,8 @@ class Algorithm(ABC):
     def declaration(cls, more: Sequence[Figure] = ()) -> Declaration:
         """What the algorithm measures, with `more` figures of the driver's: those of devtest, where there is one."""
         choice = cls.choice if more or cls.choice_without_devtest is None else cls.choice_without_devtest
-        return Declaration(cls.name, cls.label, cls.number, cls.statistics, (*cls.figures, *more), choice)
+        figures = (*cls.figures, *more)
+        return Declaration(cls.name, cls.label, cls.number, cls.statistics, figures, choice, cls.sections)
 
     def check(self, items: Sequence[WorkItem]) -> None:
         """Raise ConfigError if the algorithm cannot work with these shards."""
@@ -132,6 +161,11 @@ class Algorithm(ABC):
         """Whether no further round is worth its while. `history` has the manifest's facts of the rounds so far."""
         del history
         return False
+
+    def remarks(self, history: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+        """Warnings about the run as it stands after its last round. They are shown, not stored."""
+        del history
+        return ()
 
     def conclude(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:
         """Raise InputError if the run must not count as a success. `chosen` is the chosen round's entry."""

@@ -19,15 +19,13 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 from urllib.parse import quote
 
-from itersel.algorithms.base import Algorithm, Model, Round, RunContext
+from itersel.algorithms.base import Algorithm, ItemsContext, Model, Round, RunContext
 from itersel.algorithms.mert import Mert, MertConfig
 from itersel.algorithms.tuner import Tuned, Tuner, Tuning, named, normalised
 from itersel.base.config import Range
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Figure
-from itersel.mapreduce.job import Job, Record
 from itersel.mapreduce.shard_item import domain_of
-from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.feature_names import NameTable
 from itersel.model.features import Weights
@@ -46,23 +44,10 @@ class MultitaskMertConfig(MertConfig):
     """Stop when no weight of the mean changes by more."""
 
 
-class DomainContext:
-    """What a domain's tuner sees of the run: its own shards, numbered from 0."""
-
-    def __init__(self, run: RunContext, items: Sequence[WorkItem]):
-        self._run, self._items = run, [replace(item, number=k) for k, item in enumerate(items)]
-        self.reducers, self.models = run.reducers, run.models
-
-    def items(self, number: int) -> Sequence[WorkItem]:
-        del number
-        return self._items
-
-    def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]) -> list[Record]:
-        return self._run.run(job, items, side)
-
-
 class DomainTuner(Mert):
     """MERT for one domain, whose result moves towards a mean."""
+
+    sections = None  # those of several domains would need a file each
 
     def __init__(self, settings: Any, domain: str, centre: Named | None, rate: float):
         super().__init__(settings)
@@ -81,6 +66,7 @@ class AvgMert(Algorithm):
 
     name, label = "avg_mert", "AvgMERT"
     config_class: ClassVar[type] = MertConfig
+    small_set = True
     statistics = Tuner.statistics
     figures = (
         *Mert.figures,
@@ -117,11 +103,12 @@ class AvgMert(Algorithm):
             tuner = DomainTuner(self.settings_of_domain(), domain, centre, self.rate)
             if domain in known and self.rests(tuner, known[domain]["facts"]):
                 made = resting(model, domain, places, known[domain], tuner.memory_file)
+                weights[domain] = named(made.weights, made.names.names)
             else:
                 start = self.start(number, model, domain, places)
-                made = tuner.round(number, start, DomainContext(run, [items[k] for k in places]))
+                made = tuner.round(number, start, ItemsContext(run, [items[k] for k in places]))
+                weights[domain] = normalised(named(made.weights, made.names.names))
             active += not tuner.finished([made.facts])
-            weights[domain] = normalised(named(made.weights, made.names.names))
             for k, state, counts in zip(places, made.states or [b""] * len(places), made.statistics, strict=True):
                 states[k], statistics[k] = state, counts
             records[domain] = {"facts": made.facts, "statistics": [_counts(one) for one in made.statistics]}

@@ -22,7 +22,7 @@ import numpy as np
 from itersel.base.errors import InputError
 from itersel.learn.epoch import EpochConfig, EpochResult, Progress, run_epoch_in_parts
 from itersel.learn.list_epoch import run_list_epoch
-from itersel.learn.mixing import Columns, Selection, merge, reduce_range, total
+from itersel.learn.mixing import Columns, SelectionConfig, merge, reduce_range, total
 from itersel.lists.source import AnySource, ShardSource
 from itersel.lm import model as lm
 from itersel.lm.model import LanguageModel, LanguageModels
@@ -71,7 +71,8 @@ class ShardResult:
     """Of the shard's features among the row's, in the order of their ids."""
     statistics: dict[str, Any] = field(default_factory=dict)
     """Sums over the sentences, and `seconds` of processor time by stage."""
-    state: State | None = None
+    state: bytes | None = None
+    """What the shard carries to the next epoch."""
 
 
 @dataclass(frozen=True)
@@ -83,21 +84,28 @@ class EpochJob(Job):
     """The epoch's, from 0."""
     carry: bool = False
     """A shard goes on from its own weights; otherwise all start from the same."""
-    selection: Selection = field(default_factory=Selection)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
 
     counts: ClassVar[Mapping[str, str]] = {key: "max" if key == "nonzero" else "sum" for key in COUNTS}
 
     def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
-        start = Vector.read(side.path(START), mapped=True) if START in side else None
         content = item.read_state()
         state = None if content is None else State.from_bytes(content, item.state)
+        result = self.learn(item, self.start(side), state, language_models(side), self.progress(tell))
+        tell(item.size, result.statistics)
+        yield from self.pieces(result)
+
+    def start(self, side: Side) -> Vector | None:
+        """The start weights; None: all are 0."""
+        return Vector.read(side.path(START), mapped=True) if START in side else None
+
+    def progress(self, tell: Tell) -> Progress:
+        """What an epoch tells of itself, for the engine."""
 
         def progress(sums: dict[str, float]) -> None:
             tell(sums["lists"], sums)
 
-        result = self.learn(item, start, state, language_models(side), progress)
-        tell(item.size, result.statistics)
-        yield from self.pieces(result)
+        return progress
 
     def learn(
         self,
@@ -109,15 +117,46 @@ class EpochJob(Job):
     ) -> ShardResult:
         """Learn from the shard once, from its state or else the start weights."""
         begin = start if state is None else state.weights
-        result = _learn(item, begin, models, self.epoch, self.number, progress)
+        result = learn_item(item, begin, models, self.number, progress, self.learn_from)
         statistics = result.statistics | {"seconds": result.seconds}
         if not self.carry:
-            names = result.names if result.average is None else _by_id(set(result.names), result.row)
-            return ShardResult(result.row, names, statistics)
+            return self.plain_row(result)
         sums = result.row if state is None else total([state.sums, result.row])
         known = set(result.names) | set(() if state is None else state.names)
         row, carried = Vector.of(sums.ids, sums.values / (self.number + 1)), _by_id(known, result.weights, sums)
-        return ShardResult(row, _by_id(known, row), statistics, State(result.weights, sums, carried))
+        carried_on = State(result.weights, sums, carried).to_bytes()
+        return ShardResult(row, _by_id(known, row), statistics, carried_on)
+
+    def learn_from(
+        self,
+        source: AnySource,
+        parts: Sequence[Part],
+        weights: Vector | None,
+        models: LanguageModels,
+        before: int,
+        progress: Progress,
+    ) -> EpochResult:
+        """One file's sentences, by pairs; `before` lists were learned from before."""
+        if isinstance(source, ShardSource):
+            chosen = [(models.open(part.fold), part.sentences) for part in parts]
+            return run_epoch_in_parts(
+                source.data,
+                weights,
+                chosen,
+                self.epoch,
+                number=self.number,
+                lists_before=before,
+                progress=progress,
+            )
+        lists = lists_of_parts(source, parts)
+        return run_list_epoch(
+            source.data, weights, self.epoch, number=self.number, lists=lists, lists_before=before, progress=progress
+        )
+
+    def plain_row(self, result: EpochResult) -> ShardResult:
+        """The row of a shard that starts from the last model."""
+        names = result.names if result.average is None else _by_id(set(result.names), result.row)
+        return ShardResult(result.row, names, result.statistics | {"seconds": result.seconds})
 
     def pieces(self, result: ShardResult) -> Iterable[tuple[int, bytes]]:
         """What a mapper sends: for each range its piece of the row and the names of that; the rest for the driver."""
@@ -127,8 +166,7 @@ class EpochJob(Job):
         for key, piece in enumerate(result.row.cut(bounds)):
             yield key, piece.to_bytes()
             yield key, join_names(result.names[cuts[key] : cuts[key + 1]]).encode()
-        state = None if result.state is None else result.state.to_bytes()
-        yield DRIVER, msgpack.packb({"statistics": result.statistics, "state": state})
+        yield DRIVER, msgpack.packb({"statistics": result.statistics, "state": result.state})
 
     def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
         del key, side
@@ -157,7 +195,7 @@ class Mixed:
     states: list[bytes]
 
 
-def collect(records: Iterable[Record], selection: Selection, names: Iterable[str] = ()) -> Mixed:
+def collect(records: Iterable[Record], selection: SelectionConfig, names: Iterable[str] = ()) -> Mixed:
     """The model of all records for the driver. `names` are those of the start weights."""
     columns, known, shards = list[Columns](), set(names), list[dict[str, Any]]()
     for record in records:
@@ -185,21 +223,27 @@ def language_models(side: Side) -> LanguageModels:
     return LanguageModels(side.path(MODEL) if MODEL in side else None, [side.path(name) for name in folds], load=load)
 
 
-def _learn(
+LearnFrom = Callable[[AnySource, Sequence[Part], Vector | None, LanguageModels, int, Progress], EpochResult]
+"""Learns from some sentences of one file: `EpochJob.learn_from`."""
+
+
+def learn_item(
     item: WorkItem,
     start: Vector | None,
     models: LanguageModels,
-    config: EpochConfig,
     number: int,
     progress: Progress | None,
+    learn_from: LearnFrom,
+    counts: Sequence[str] = COUNTS,
 ) -> EpochResult:
+    """An epoch over all files of an item, one after the other; `counts` are the statistics that progress tells."""
     weights, names, averages = start, set[str](), list[Vector]()
     statistics, seconds, files = dict[str, float](), dict[str, float](), 0
-    tell = _teller(statistics, progress)
+    tell = _teller(statistics, progress, counts)
     for source, parts in open_parts(item):  # sentences of several folds lie side by side in one file
         files += 1
         before = number * item.size + int(statistics.get("lists", 0))
-        result = _learn_from(source, parts, weights, models, config, number, before, tell)
+        result = learn_from(source, parts, weights, models, before, tell)
         weights = result.weights
         names.update(result.names)
         if result.average is not None:  # of the file's sentences; below, of all
@@ -216,34 +260,19 @@ def _learn(
     return EpochResult(weights, known, statistics, seconds, average)
 
 
-def _teller(before: Mapping[str, float], progress: Progress | None) -> Callable[[dict[str, float]], None]:
+def lists_of_parts(source: AnySource, parts: Sequence[Part]) -> list[int]:
+    """The numbers of all lists that the parts name."""
+    every = range(len(source))
+    return [k for part in parts for k in (every if part.sentences is None else part.sentences)]
+
+
+def _teller(before: Mapping[str, float], progress: Progress | None, counts: Sequence[str]) -> Progress:
     def tell(part: dict[str, float]) -> None:
         if progress is not None:
-            sums = {key: before.get(key, 0) + part[key] for key in COUNTS}
+            sums = {key: before.get(key, 0) + part[key] for key in counts}
             progress(sums | {"nonzero": part["nonzero"]})
 
     return tell
-
-
-def _learn_from(
-    source: AnySource,
-    parts: Sequence[Part],
-    weights: Vector | None,
-    models: LanguageModels,
-    config: EpochConfig,
-    number: int,
-    before: int,
-    tell: Progress,
-) -> EpochResult:
-    """One file's sentences."""
-    if isinstance(source, ShardSource):
-        chosen = [(models.open(part.fold), part.sentences) for part in parts]
-        return run_epoch_in_parts(
-            source.data, weights, chosen, config, number=number, lists_before=before, progress=tell
-        )
-    every = range(len(source))
-    lists = [k for part in parts for k in (every if part.sentences is None else part.sentences)]
-    return run_list_epoch(source.data, weights, config, number=number, lists=lists, lists_before=before, progress=tell)
 
 
 def _by_id(names: set[str], *vectors: Vector) -> list[str]:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from itersel import _kernel
 from itersel.algorithms.epoch_job import START, language_models
 from itersel.base.errors import InputError
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.lists.accumulated import AccumulatedLists, NewList
 from itersel.lists.source import ShardSource, TableSource
@@ -44,7 +44,7 @@ class KBestJob(Job):
     """How often the sentences were decoded before."""
     k: int = 100
     unique: bool = True
-    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
     objective: Objective = field(default_factory=Objective)
     keep: bool = True
     """Add the hypotheses to the shard's lists; otherwise they are counted and forgotten."""
@@ -59,6 +59,7 @@ class KBestJob(Job):
         words = np.zeros(2)
         began = time.thread_time()
         for place, found, best, references in self.decode(item, weights, models):
+            found = self.listed(found, side)
             sentences.append(place)
             first += found.statistics[best]
             reference = np.mean([len(line.split()) for line in references])
@@ -85,6 +86,11 @@ class KBestJob(Job):
         )
         if self.keep:
             yield DRIVER, lists.to_bytes()
+
+    def listed(self, found: NewList, side: Side) -> NewList:
+        """The hypotheses as they are collected."""
+        del side
+        return found
 
     def known(self, item: WorkItem, sentences: Sequence[str]) -> AccumulatedLists:
         """The shard's lists so far."""

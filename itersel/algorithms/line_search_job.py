@@ -16,11 +16,12 @@ from pathlib import Path
 
 import msgpack
 import numpy as np
+import numpy.typing as npt
 
 from itersel.algorithms.epoch_job import START, language_models
 from itersel.algorithms.kbest_job import numbers_of
 from itersel.base.errors import InputError
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.lists.accumulated import AccumulatedLists
 from itersel.lists.source import ShardSource
@@ -31,9 +32,11 @@ from itersel.mapreduce.work_item import WorkItem
 from itersel.model.vectors import Vector
 from itersel.tune.forest import forest_surfaces
 from itersel.tune.objective import Objective
-from itersel.tune.space import Lines
+from itersel.tune.space import Lines, SearchSpace
 from itersel.tune.surface import Step, StepRange, Surface, list_surfaces, merge
 
+LISTS = "lists"
+"""The value of a work item that has the checksum of its lists."""
 LINES = "lines"
 """The side file of the lines."""
 
@@ -60,10 +63,8 @@ class LineSearchJob(Job):
     def surfaces(self, item: WorkItem, lines: Lines, side: Side, tell: Tell) -> list[Surface]:
         """The shard's surface of each line."""
         del side, tell
-        lists = lists_of(item)
-        return list_surfaces(
-            lines.space.project(lists), lists.offsets, lists.statistics, lines.origins, lines.directions
-        )
+        found = projections.of(item, lines.space)
+        return list_surfaces(found.features, found.offsets, found.statistics, lines.origins, lines.directions)
 
     def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
         lines = lines_of(side)
@@ -79,7 +80,7 @@ class LineSearchJob(Job):
 class ForestSearchJob(LineSearchJob):
     """Surfaces of the forests that the decoder builds with the start weights."""
 
-    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
 
     def surfaces(self, item: WorkItem, lines: Lines, side: Side, tell: Tell) -> list[Surface]:
         weights = Vector.read(side.path(START), mapped=True) if START in side else Vector.of([], [])
@@ -107,6 +108,46 @@ class ForestSearchJob(LineSearchJob):
         language_models(side).open_all()
 
 
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """A shard's lists in the space of a search."""
+
+    space: SearchSpace
+    features: npt.NDArray[np.float64]
+    offsets: npt.NDArray[np.int64]
+    statistics: npt.NDArray[np.float32]
+
+    @property
+    def size(self) -> int:
+        return self.features.nbytes + self.offsets.nbytes + self.statistics.nbytes
+
+
+class Projections:
+    """The projections that a process used last: all steps of a round search the same lists in the same space."""
+
+    def __init__(self, limit: int = 256 * 2**20):
+        self.limit = limit
+        """Bytes that are kept at most, besides the newest one."""
+        self._known: dict[str, Projection] = {}
+
+    def of(self, item: WorkItem, space: SearchSpace) -> Projection:
+        key = item.values.get(LISTS)
+        known = self._known.get(key) if key is not None else None
+        if known is not None and known.space == space:
+            return known
+        lists = lists_of(item)
+        made = Projection(space, space.project(lists), lists.offsets, lists.statistics)
+        if key is not None:
+            self._known.pop(key, None)
+            while self._known and made.size + sum(one.size for one in self._known.values()) > self.limit:
+                del self._known[next(iter(self._known))]  # the oldest
+            self._known[key] = made
+        return made
+
+
+projections = Projections()
+
+
 def steps_of(records: Iterable[Record]) -> list[Step]:
     """The best step on each line, in the lines' order."""
     found: dict[int, Step] = {}
@@ -132,5 +173,5 @@ def lists_of(item: WorkItem) -> AccumulatedLists:
 def with_lists(items: Sequence[WorkItem], states: Sequence[bytes]) -> Iterator[WorkItem]:
     """The shards with their lists, by content; a job over other lists is another job."""
     for item, state in zip(items, states, strict=True):
-        values = {**item.values, "lists": hashlib.sha256(state).hexdigest()}
+        values = {**item.values, LISTS: hashlib.sha256(state).hexdigest()}
         yield replace(item, values=values, state=None, state_content=state)

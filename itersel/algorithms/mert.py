@@ -16,18 +16,18 @@ import numpy as np
 
 from itersel.algorithms.epoch_job import START
 from itersel.algorithms.line_search_job import LINES, ForestSearchJob, LineSearchJob, steps_of
+from itersel.algorithms.section_job import OTHERS, ForestSectionJob
 from itersel.algorithms.tuner import Tuned, Tuner, TunerConfig, Tuning, generator
 from itersel.base.config import OneOf, Range
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Figure
-from itersel.model.features import PREFIXES
+from itersel.mapreduce.job import Record
+from itersel.model.features import template_of
 from itersel.model.vectors import Vector
 from itersel.tune.ascent import AscentOptions, Point, ascend, normalised_point, random_point, random_scales, within
 from itersel.tune.space import Dimension, Lines, SearchSpace
 from itersel.tune.surface import Step
 
-OTHERS = "other"
-"""The dimension of weights that make no difference on the tuning set; it is always held."""
 MOST = 500
 """Dimensions that a line search can handle."""
 
@@ -170,11 +170,17 @@ class Mert(Tuner):
         forests = ForestSearchJob(**vars(job), decoder=self.settings.epoch.decoder)
         return steps_of(tuning.start(forests, side, models=True))
 
-
-def template_of(name: str) -> str | None:
-    """How the names of the feature's template begin; None for a dense feature."""
-    prefixes = (prefix for several in PREFIXES.values() for prefix in several)
-    return next((prefix for prefix in prefixes if name.startswith(prefix)), None)
+    def section_job(self, tuning: Tuning, lines: Lines) -> list[Record]:
+        if self.keeps_lists:
+            return super().section_job(tuning, lines)
+        job = ForestSectionJob(
+            tuning.run.reducers,
+            tuning.number,
+            objective=self.config.objective(),
+            decoder=self.settings.epoch.decoder,
+        )
+        side = {LINES: lines.to_bytes(), START: Vector.of_names(tuning.weights).to_bytes()}
+        return tuning.start(job, side, models=True)
 
 
 def _few(names: Sequence[str]) -> str:

@@ -7,13 +7,11 @@ folder needs no registration: `algorithm: my_trainer:Median`.
 from __future__ import annotations
 
 import functools
-import os
-import sys
 from importlib.metadata import entry_points
 
 from itersel.algorithms.base import Algorithm
 from itersel.base.errors import ConfigError
-from itersel.mapreduce.job import find
+from itersel.base.objects import find, let_modules_here_be_found
 
 GROUP = "itersel.algorithms"
 BUILT_IN = {
@@ -26,6 +24,10 @@ BUILT_IN = {
     "multitask_mert": "itersel.algorithms.domain_mert:MultitaskMert",
     "pro": "itersel.algorithms.pro:Pro",
     "mira": "itersel.algorithms.mira:Mira",
+    "hols": "itersel.algorithms.hols:Hols",
+    "rampion": "itersel.algorithms.response:Rampion",
+    "exec": "itersel.algorithms.response:Exec",
+    "rebol": "itersel.algorithms.response:Rebol",
 }
 DEFAULT = "iter_sel_sgd"
 
@@ -45,17 +47,10 @@ def algorithm_class(name: str) -> type[Algorithm]:
             f"unknown algorithm '{name}'", hint=f"Choose one of {', '.join(names)}, or name your own as module:name."
         )
     if name not in names:
-        _let_modules_here_be_found()
+        let_modules_here_be_found()
     kind = find(names.get(name, name))
     if not (isinstance(kind, type) and issubclass(kind, Algorithm)):
         raise ConfigError(
             f"{name} is not a training algorithm", hint="Name a subclass of itersel.algorithms.base.Algorithm."
         )
     return kind
-
-
-def _let_modules_here_be_found() -> None:
-    """Put the current folder at the end of the path, where it hides nothing."""
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.append(here)

@@ -18,8 +18,10 @@ from typing import Any, ClassVar
 from itersel.algorithms.base import Algorithm, Model, Round, RunContext
 from itersel.algorithms.epoch_job import START, EpochJob, collect
 from itersel.base.errors import ConfigError, InputError
+from itersel.base.figures import Figure, Statistic
+from itersel.learn.epoch import EpochConfig
 from itersel.learn.figures import FIGURES, STATISTICS
-from itersel.learn.mixing import Columns, Selection
+from itersel.learn.mixing import Columns, SelectionConfig
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 
@@ -27,19 +29,27 @@ from itersel.mapreduce.work_item import WorkItem
 class EpochAlgorithm(Algorithm):
     """An algorithm whose rounds are epochs: one job over all shards, nothing to do for the driver but to merge."""
 
-    statistics = STATISTICS
-    figures = FIGURES
+    statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
+    figures: ClassVar[tuple[Figure, ...]] = FIGURES
     job_class: ClassVar[type[EpochJob]] = EpochJob
     carry: ClassVar[bool] = False
     """Shards go on from their own weights."""
 
-    def selection(self) -> Selection:
+    def selection(self) -> SelectionConfig:
         """Which columns are kept: all, unless an algorithm says otherwise."""
-        return Selection(norm=self.settings.selection.norm)
+        return SelectionConfig(norm=self.settings.selection.norm)
 
     def job_fields(self) -> Mapping[str, Any]:
         """Further fields of the algorithm's own `job_class`."""
         return {}
+
+    def side_files(self) -> Mapping[str, SideFile]:
+        """Further side files of the job."""
+        return {}
+
+    def epoch_config(self) -> EpochConfig:
+        """How a shard is learned from."""
+        return self.settings.epoch
 
     def check(self, items: Sequence[WorkItem]) -> None:
         if self.settings.epoch.learn.schedule == "adagrad" and any(len(item.files) > 1 for item in items):
@@ -50,15 +60,15 @@ class EpochAlgorithm(Algorithm):
 
     def round(self, number: int, model: Model, run: RunContext) -> Round:
         items = list(run.items(number))
-        side = dict(run.models)
+        side = {**run.models, **self.side_files()}
         if model.states:
             items = [_with_state(item, model) for item in items]
-        elif model.file is not None:
+        if model.file is not None and not (self.carry and model.states):
             side[START] = SideFile(str(model.file))
         selection = self.selection()
         job = self.job_class(
             partitions=run.reducers,
-            epoch=self.settings.epoch,
+            epoch=self.epoch_config(),
             number=number,
             carry=self.carry,
             selection=selection,
@@ -106,6 +116,7 @@ class Sgd(EpochAlgorithm):
     name, label, number = "sgd", "SGD", 1
     carry = True
     one_shard = True
+    small_set = True
 
     def check(self, items: Sequence[WorkItem]) -> None:
         if len(items) != 1:
@@ -134,7 +145,7 @@ class IterSelSgd(EpochAlgorithm):
 
     name, label, number = "iter_sel_sgd", "IterSelSGD", 4
 
-    def selection(self) -> Selection:
+    def selection(self) -> SelectionConfig:
         return self.settings.selection
 
     def kept(self) -> int | None:

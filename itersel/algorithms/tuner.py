@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,16 +21,19 @@ import numpy as np
 from itersel.algorithms.base import Algorithm, Model, Round, RunContext
 from itersel.algorithms.epoch_job import START
 from itersel.algorithms.kbest_job import Decoded, KBestJob, collect
-from itersel.algorithms.line_search_job import with_lists
+from itersel.algorithms.line_search_job import LINES, with_lists
+from itersel.algorithms.section_job import SectionJob, section_lines, sections_of
 from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import InputError
-from itersel.base.figures import Choice, Figure, Statistic
+from itersel.base.figures import Choice, CrossSections, Figure, Statistic
+from itersel.base.temporary import temporary_folder
 from itersel.mapreduce.job import Job, Record
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.feature_names import NameTable
 from itersel.model.vectors import Vector, feature_ids
 from itersel.tune.objective import LENGTHS, Objective
+from itersel.tune.space import Lines
 
 MEMORY = "tuning.json"
 """The file in a round's folder from which the next round goes on."""
@@ -131,19 +133,34 @@ class Tuner(Algorithm):
     """An algorithm whose rounds choose weights by all that was decoded so far."""
 
     config_class: ClassVar[type] = TunerConfig
+    small_set = True
     statistics = (Statistic("lists"), Statistic("hypotheses"), Statistic("new_hypotheses"))
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("tune_score", "tuning score", "tune_score", form="score", about="What the decoder reaches."),
-        Figure("list_score", "score on lists", "list_score", form="score", about="What the tuner promised on lists."),
+        Figure(
+            "list_score",
+            "score on lists",
+            "list_score",
+            form="score",
+            about="What the tuner promised on lists.",
+            beside="tune_score",
+        ),
         Figure("hypotheses", "hypotheses per list", "hypotheses", "lists", shown=("table", "curve", "progress")),
         Figure("new_hypotheses", "new hypotheses", "new_hypotheses", form="count"),
         Figure("weight_change", "weight change", "weight_change", form="number"),
         Figure("length_ratio", "tuning length ratio", "length_ratio", form="ratio", shown=("curve",)),
     )
     choice_without_devtest = Choice("tune_score", "tuning score")
+    sections: ClassVar[CrossSections | None] = CrossSections(
+        "sections.json",
+        "score on the tuning set",
+        about="What lists or forests give as a function of one weight, all others as the chosen round left them.",
+    )
     memory_file: str = MEMORY
     keeps_lists = True
     """Whether hypotheses are collected."""
+    kbest_job: ClassVar[type[KBestJob]] = KBestJob
+    """What decodes."""
 
     @property
     def config(self) -> Any:
@@ -154,8 +171,8 @@ class Tuner(Algorithm):
         """Choose weights by the lists."""
 
     def round(self, number: int, model: Model, run: RunContext) -> Round:
-        with tempfile.TemporaryDirectory(prefix="itersel-tune-") as temporary:
-            return self.tuned_round(number, model, run, Path(temporary))
+        with temporary_folder("tune") as temporary:
+            return self.tuned_round(number, model, run, temporary)
 
     def tuned_round(self, number: int, model: Model, run: RunContext, folder: Path) -> Round:
         items, weights = list(run.items(number)), named(model.weights, model.names)
@@ -190,18 +207,44 @@ class Tuner(Algorithm):
                 **tuned.facts,
             },
             states=decoded.states,
-            files={self.memory_file: after.to_bytes()},
+            files={
+                self.memory_file: after.to_bytes(),
+                **self.section_files(number, items, tuned, decoded, run, folder),
+            },
             warnings=tuple(warnings),
         )
+
+    def section_files(
+        self,
+        number: int,
+        items: Sequence[WorkItem],
+        tuned: Tuned,
+        decoded: Decoded,
+        run: RunContext,
+        folder: Path,
+    ) -> dict[str, bytes]:
+        """The declared cross-sections at the round's weights, along every dense feature that differs within lists."""
+        if self.sections is None:
+            return {}
+        lines, names = section_lines(tuned.weights, decoded.spread)
+        if not names:
+            return {}
+        listed = list(with_lists(items, decoded.states)) if self.keeps_lists else items
+        tuning = Tuning(number, tuned.weights, listed, Memory(0.0, decoded.spread), run, folder)
+        made = sections_of(self.section_job(tuning, lines), lines, names)
+        return {self.sections.file: (json.dumps(made, sort_keys=True) + "\n").encode()}
+
+    def section_job(self, tuning: Tuning, lines: Lines) -> list[Record]:
+        """Run the job that follows the lines over the lists."""
+        job = SectionJob(tuning.run.reducers, tuning.number, objective=self.config.objective())
+        return tuning.start(job, {LINES: lines.to_bytes()})
 
     def decode(
         self, number: int, items: Sequence[WorkItem], weights: Mapping[str, float], run: RunContext, folder: Path
     ) -> Decoded:
         """Decode with the weights, and collect what is new."""
-        file = folder / f"weights-{number}.vec"
-        Vector.of_names(weights).write(file)
         config = self.config
-        job = KBestJob(
+        job = self.kbest_job(
             number=number,
             k=config.k,
             unique=config.unique,
@@ -209,7 +252,13 @@ class Tuner(Algorithm):
             objective=config.objective(),
             keep=self.keeps_lists,
         )
-        return collect(run.run(job, items, {START: SideFile(str(file)), **run.models}))
+        return collect(run.run(job, items, {**self.decoding_files(number, weights, folder), **run.models}))
+
+    def decoding_files(self, number: int, weights: Mapping[str, float], folder: Path) -> dict[str, SideFile]:
+        """The side files of a decoding besides language models: the weights."""
+        file = folder / f"weights-{number}.vec"
+        Vector.of_names(weights).write(file)
+        return {START: SideFile(str(file))}
 
     def points(self, decoded: Decoded) -> float:
         """The score of what the decoder ranked first, from 0 to 100."""

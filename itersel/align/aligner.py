@@ -11,23 +11,26 @@ the alignment, not on the seed.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib.metadata
 import importlib.util
 import itertools
 import math
 import os
+import signal
 import stat
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from itersel.align.links import SYMMETRIZATIONS, Links, check_links, read_links
-from itersel.base.errors import ConfigError, InputError, UserError
+from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
+from itersel.base.processes import end_with
 from itersel.base.progress import Progress
+from itersel.base.temporary import temporary_folder
 from itersel.text.bitext import Bitext, words
 
 LONGEST_SENTENCE = 1023  # eflomal's buffers hold no more; longer pairs get no links
@@ -87,14 +90,13 @@ def eflomal_links(bitext: Bitext, config: AlignerConfig) -> Iterator[DirectedLin
     Words are compared in lower case. `deterministic` is false if the program does not accept our seed.
     """
     program = _find_program()
-    with contextlib.ExitStack() as stack:
+    with temporary_folder("align") as folder:
         try:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="itersel-align-")))
             directed = _align_in(folder, program, bitext, config)
         except OSError as error:
-            raise UserError(
+            raise ResourceError(
                 f"cannot run eflomal: {error.strerror or error}",
-                where=tempfile.gettempdir(),
+                where=folder.parent,
                 hint="Set TMPDIR to a folder with free space that allows programs to run.",
             ) from None
         yield directed
@@ -189,6 +191,7 @@ def _run_both(options: list[str], folder: Path, seed: int, iterations: Sequence[
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                preexec_fn=functools.partial(end_with, os.getpid()),
             )
             stack.callback(process.wait)
             stack.callback(process.kill)  # does nothing to a process that has ended
@@ -201,10 +204,15 @@ def _run_both(options: list[str], folder: Path, seed: int, iterations: Sequence[
                     progress.advance(sum(sum(iterations[:models]) for models in finished) - progress.done)
                 if process.returncode:
                     said = log_path.read_text(errors="replace").strip().splitlines()
-                    raise UserError(
+                    if process.returncode < 0:
+                        raise ResourceError(
+                            f"eflomal was killed by {signal.Signals(-process.returncode).name}"
+                            f" in the {direction} direction",
+                            hint="Memory may have run out: give eflomal more, or align fewer pairs at a time.",
+                        )
+                    raise ResourceError(
                         f"eflomal failed in the {direction} direction with status {process.returncode}: "
-                        f"{said[-1] if said else 'no message'}",
-                        hint="A negative status is a signal: -9 often means that memory ran out.",
+                        f"{said[-1] if said else 'no message'}"
                     )
             progress.advance(total - progress.done)
 

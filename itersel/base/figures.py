@@ -53,6 +53,8 @@ class Figure:
     about: str = ""
     """One sentence for the report."""
     shown: tuple[str, ...] = ("table", "curve")
+    beside: str | None = None
+    """The key of a figure whose chart has this one's curve, too: what was promised beside what was reached."""
 
     def __post_init__(self) -> None:
         assert self.form in FORMS, f"form is {self.form!r}"
@@ -68,6 +70,23 @@ class Figure:
     def text(self, value: float | None) -> str:
         """For people; an absent value is a dash."""
         return "–" if value is None else FORMS[self.form].format(value)
+
+
+@dataclass(frozen=True)
+class CrossSections:
+    """A score as a function of one weight, the others as they are: a file of each round's folder, at its weights.
+
+    The file is JSON: `{feature: {"at": weight, "weights": [ascending …], "values": [score at each weight …]}}`.
+    """
+
+    file: str
+    label: str
+    form: str = "score"
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        assert self.form in FORMS, f"form is {self.form!r}"
+        assert "/" not in self.file and self.file not in ("", ".", ".."), f"file is {self.file!r}"
 
 
 @dataclass(frozen=True)
@@ -101,6 +120,7 @@ class Declaration:
     statistics: tuple[Statistic, ...] = ()
     figures: tuple[Figure, ...] = ()
     choice: Choice = Choice()
+    sections: CrossSections | None = None
 
     def combine(self, shards: Iterable[Mapping[str, Any]]) -> dict[str, float]:
         """The declared statistics of several shards as one."""
@@ -138,6 +158,7 @@ class Declaration:
                 statistics=tuple(Statistic(**one) for one in values["statistics"]),
                 figures=tuple(Figure(**(one | {"shown": tuple(one["shown"])})) for one in values["figures"]),
                 choice=Choice(**values["choice"]),
+                sections=CrossSections(**values["sections"]) if values.get("sections") is not None else None,
             )
         except (KeyError, TypeError, ValueError, OverflowError, AssertionError) as error:
             raise InputError(f"damaged: not the declaration of an algorithm: {error}") from None
@@ -153,9 +174,12 @@ class Declaration:
         for statistic in self.statistics:
             yield "the key of a statistic", statistic.key
         for figure in self.figures:
-            per = () if figure.per is None else (("per", figure.per),)
-            for name, text in (("key", figure.key), ("label", figure.label), ("of", figure.of), *per):
+            given = [(name, getattr(figure, name)) for name in ("per", "beside") if getattr(figure, name) is not None]
+            for name, text in (("key", figure.key), ("label", figure.label), ("of", figure.of), *given):
                 yield f"`{name}` of a figure", text
             yield "`about` of a figure", figure.about
+        if self.sections is not None:
+            yield "the label of the cross-sections", self.sections.label
+            yield "`about` of the cross-sections", self.sections.about
         yield "the key of the choice", self.choice.key
         yield "the label of the choice", self.choice.label

@@ -7,6 +7,7 @@ under its final name only when it is complete; gzip output carries no time stamp
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -17,11 +18,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from itersel.base.errors import InputError
+from itersel.base.errors import InputError, ResourceError, UserError
 
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_LEVEL = 6
 BUFFER_BYTES = 1 << 16
+MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""The machine fails; all other errors of writing are about the name that was given."""
 
 
 class InputStream(io.BufferedReader):
@@ -91,6 +94,12 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[str]:
                 raise _not_utf8(path, number, error.start + 1) from None
 
 
+def count_lines(path: str | os.PathLike[str]) -> int:
+    """How many lines `read_lines` gives."""
+    with open_bytes(path) as stream, gzip_errors(path):
+        return sum(1 for _ in stream)
+
+
 def parallel_lines(path: str | os.PathLike[str], count: int, other: str | os.PathLike[str]) -> Iterator[str]:
     """The lines of a file that must have `count` of them, as `other` has; more or fewer are an InputError."""
     number = 0
@@ -120,40 +129,65 @@ def gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[str]:
+    """The name of a temporary file beside `path`, for what opens files by name; afterwards as atomic_write."""
+    path = Path(path)
+    with _replacing(path) as (descriptor, temporary):
+        try:
+            yield temporary
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str], *, compress: bool | None = None) -> Iterator[IO[bytes]]:
     """Write bytes to a temporary file beside `path`; on success it is synced and renamed, on failure removed.
 
     `compress` defaults to whether the name ends in `.gz`.
     """
     path = Path(path)
-    if path.exists() and not path.is_file():
-        raise InputError("cannot write: not a regular file", where=path)
     if compress is None:
         compress = path.name.endswith(".gz")
+    with _replacing(path) as (descriptor, _), os.fdopen(descriptor, "wb") as raw:
+        if compress:
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as packed:
+                yield packed  # type: ignore[misc]
+        else:
+            yield raw
+        raw.flush()
+        os.fsync(raw.fileno())
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[tuple[int, str]]:
+    """Descriptor and name of a temporary file, which the caller closes; without an error it becomes `path`."""
+    if path.exists() and not path.is_file():
+        raise InputError("cannot write: not a regular file", where=path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", where=path) from None
+        raise cannot_write(error, path) from None
     try:
-        with os.fdopen(descriptor, "wb") as raw:
-            if compress:
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as packed:
-                    yield packed  # type: ignore[misc]
-            else:
-                yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
+        yield descriptor, temporary
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):
-            raise InputError(
-                f"cannot write: {error.strerror or error}", where=path, hint="Nothing was left under the final name."
-            ) from None
+        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+            raise cannot_write(error, path, "Nothing was left under the final name.") from None
         raise
+
+
+def cannot_write(error: OSError, where: str | os.PathLike[str], hint: str | None = None) -> UserError:
+    """What to say of an error of writing: a full disk is not the user's mistake, a wrong name is."""
+    kind = ResourceError if error.errno in MACHINE_ERRORS else InputError
+    message = "cannot write: a file is where a folder should be"
+    if not isinstance(error, NotADirectoryError | FileExistsError):
+        message = f"cannot write: {error.strerror or error}"
+    return kind(message, where=where, hint=hint)
 
 
 def _umask() -> int:

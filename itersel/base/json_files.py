@@ -10,11 +10,28 @@ from itersel.base.errors import InputError
 from itersel.base.files import atomic_write
 
 
+def parse_json(content: str | bytes) -> Any:
+    """The value; ValueError says what is wrong with it.
+
+    JSON can spell half a surrogate pair (`\\ud800`), which is no character and could not be written again.
+    """
+    try:
+        values = json.loads(content)
+        if (b"\\u" if isinstance(content, bytes) else "\\u") in content:  # type: ignore[operator]
+            json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise ValueError(f"\\u{ord(half):04x} is half a surrogate pair, not a character") from None
+    except RecursionError:
+        raise ValueError("too many levels of brackets") from None
+    return values
+
+
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The object in the file."""
     try:
         with open(path, "rb") as stream:
-            values = json.load(stream)
+            values = parse_json(stream.read())
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror}", where=path) from None
     except ValueError as error:

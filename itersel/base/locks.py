@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from itersel.base import events
-from itersel.base.errors import ConfigError, InputError
-
-LOCK_FILE = ".lock"
+from itersel.base.errors import ConfigError
+from itersel.base.files import cannot_write
+from itersel.base.folders import LOCK_FILE
 
 
 @contextlib.contextmanager
@@ -51,7 +51,7 @@ def _opened(folder: str | os.PathLike[str], open_it: Callable[[], int]) -> Itera
         os.makedirs(folder, exist_ok=True)
         descriptor = open_it()
     except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", where=folder) from None
+        raise cannot_write(error, folder) from None
     try:
         yield descriptor
     finally:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from itersel.base.errors import InputError
-from itersel.base.files import atomic_write
+from itersel.base.errors import InputError, ResourceError
+from itersel.base.files import atomic_write, cannot_write
 
 
 @contextlib.contextmanager
@@ -36,11 +36,20 @@ def atomic_group(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[IO[by
                 os.unlink(hidden)
 
 
+def keep_inputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
+    """Refuse an output that would replace an input; what is None is not given."""
+    known = {os.path.realpath(path): path for path in inputs if path is not None and path != "-"}
+    for path in outputs:
+        if path is not None and os.path.realpath(path) in known:
+            raise InputError("the output would replace an input", where=path, hint="Name another file.")
+
+
 @contextlib.contextmanager
 def open_output(path: str | os.PathLike[str] | None) -> Iterator[IO[bytes]]:
     """A file that appears when it is complete, or standard output."""
     if path is None:
         yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
     else:
         with atomic_write(path) as stream:
             yield stream
@@ -52,9 +61,9 @@ def _staged(final: Path, hidden: Path) -> Iterator[IO[bytes]]:
     try:
         with atomic_write(hidden, compress=final.name.endswith(".gz")) as stream:
             yield stream
-    except InputError as error:
+    except (InputError, ResourceError) as error:
         if error.where == os.fspath(hidden):
-            raise InputError(error.message, where=final, hint=error.hint) from None
+            raise type(error)(error.message, where=final, hint=error.hint) from None
         raise
 
 
@@ -86,8 +95,4 @@ def _rename(staged: Sequence[Path], finals: Sequence[Path]) -> None:
                 for placed, earlier in reversed(undo):
                     with contextlib.suppress(OSError):
                         placed.unlink() if earlier is None else os.replace(earlier, placed)
-                raise InputError(
-                    f"cannot write: {error.strerror or error}",
-                    where=final,
-                    hint="None of the outputs was changed.",
-                ) from None
+                raise cannot_write(error, final, "None of the outputs was changed.") from None

@@ -1,10 +1,12 @@
 """A table of results in the form of ACL 2012, tables 2 and 3: columns by test set, scores with marks.
 
-itersel.pipeline.experiment.table makes it; it is shown as text, as Markdown, and on the report's page.
+itersel.pipeline.experiment.table and itersel.pipeline.geoquery_tables make such tables; they are shown as text, as
+Markdown, and on the report's page.
 """
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 
 from itersel.base.tables import markdown_table, text_table
@@ -21,11 +23,12 @@ class Marks:
 
 @dataclass(frozen=True)
 class Column:
-    """`test` is the set whose scores it has, if any; `left`: flush left, for words."""
+    """`test` is the set whose scores it has, if any; `left`: flush left, for words; `prose`: these are sentences."""
 
     label: str
     test: str = ""
     left: bool = False
+    prose: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,9 @@ class Entry:
 
     def markdown(self) -> str:
         raised = "".join(map(str, self.marks.raised))
-        shown = (f"**{self.text}**" if self.marks.best else self.text) + ("†" if self.marks.dagger else "")
-        return shown + (f"<sup>{raised}</sup>" if raised else "") + (f" {self.note}" if self.note else "")
+        text, note = html.escape(self.text, quote=False), html.escape(self.note, quote=False)
+        shown = (f"**{text}**" if self.marks.best else text) + ("†" if self.marks.dagger else "")
+        return shown + (f"<sup>{raised}</sup>" if raised else "") + (f" {note}" if note else "")
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,29 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """The scores of every run on a test set, by system: what box plots over seeds are drawn from (ACL 2012, fig. 4)."""
+
+    test: str
+    label: str
+    """Of the metric."""
+    systems: tuple[tuple[str, tuple[float, ...]], ...]
+
+
+@dataclass(frozen=True)
 class PaperTable:
     """Rows of as many entries as there are columns; the legend, paragraph by paragraph."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     legend: tuple[str, ...]
+    repeats: tuple[Repeats, ...] = ()
+    """One per test set, if any system was trained several times."""
+    caption: str = ""
+    mark: str = "differs from algorithm"
+    """What raised numbers mean, for a reader who points at them."""
+    first: int | None = None
+    """Rows that the page shows before the reader asks for more; None: all."""
 
     def text(self) -> str:
         """For a terminal, without the legend."""

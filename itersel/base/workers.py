@@ -2,23 +2,28 @@
 
 What the function holds (a language model, a grammar) is loaded once, before the processes are forked, and shared by
 them; items and results are pickled. Only a limited number of items is in progress, and a result is yielded as soon as
-it is next in order, even while the next input item is not yet there.
+it is next in order, even while the next input item is not yet there. The processes end with the one that started them,
+however that ends.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
+import os
 import queue
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Any, Generic, TypeVar
 
+from itersel.base import events
 from itersel.base.errors import ConfigError, ResourceError, UserError
+from itersel.base.processes import end_with
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -26,6 +31,8 @@ Result = TypeVar("Result")
 WINDOW = 16  # items per process in progress or waiting for their turn
 TICK = 0.2  # seconds between calls of `tick`, at most
 HELD_BACK = {signal.SIGINT, signal.SIGTERM}
+PER_CORE, ALWAYS_ALLOWED = 4, 64
+"""No more processes than so many per core, or than those allowed on any machine, whichever is more."""
 
 
 def ordered_map(
@@ -41,12 +48,30 @@ def ordered_map(
     The first error in the order of the items is raised when its turn comes, so that the results before it are the same
     for any number of jobs. A process that dies is a ResourceError with its signal and `describe(item)`. Closing the
     generator, or an error, ends the processes at once. While several jobs work, `tick` is called a few times a second.
+    There are never more processes than items, if their number is known, nor than the machine can use.
     """
-    if jobs < 1:
-        raise ConfigError(f"jobs is {jobs}", hint="Give the number of processes, at least 1.")
+    jobs = process_count(jobs, len(items) if isinstance(items, Sized) else None)
     if jobs == 1:
         return (function(item) for item in items)
     return _parallel(function, items, jobs, describe, tick)
+
+
+def process_count(jobs: int, items: int | None = None) -> int:
+    """How many processes work if `jobs` are asked for, on so many items."""
+    if jobs < 1:
+        raise ConfigError(f"jobs is {jobs}", hint="Give the number of processes, at least 1.")
+    if items is not None:
+        jobs = min(jobs, max(items, 1))
+    limit = max(ALWAYS_ALLOWED, PER_CORE * len(os.sched_getaffinity(0)))
+    if jobs > limit:
+        _say_limit(jobs, limit)
+    return min(jobs, limit)
+
+
+@functools.lru_cache(maxsize=1)
+def _say_limit(jobs: int, limit: int) -> None:
+    """Once, not at each epoch."""
+    events.note(f"{jobs:,} processes are more than this machine can use: {limit} work")
 
 
 def _parallel(
@@ -96,24 +121,27 @@ def _parallel(
 
 def _fork(function: Callable[[Item], Result], jobs: int, processes: dict[Connection, ForkProcess]) -> None:
     """Start the processes, each at the far end of a connection."""
-    context = multiprocessing.get_context("fork")
-    # An interrupt waits until each new process has chosen how to take it.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_BACK)
-    try:
-        for _ in range(jobs):
+    context, parent = multiprocessing.get_context("fork"), os.getpid()
+    for _ in range(jobs):
+        # An interrupt waits until the new process has chosen how to take it, but not until all are there.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_BACK)
+        try:
             near, far = context.Pipe()
-            process = context.Process(target=_serve, args=(function, far, [near, *processes]), daemon=True)
+            process = context.Process(target=_serve, args=(function, far, [near, *processes], parent), daemon=True)
             process.start()
             processes[near] = process
             far.close()
-    except OSError as error:
-        raise ResourceError(f"cannot start {jobs} processes: {error.strerror}", hint="Use fewer jobs.") from None
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        except OSError as error:
+            raise ResourceError(f"cannot start {jobs} processes: {error.strerror}", hint="Use fewer jobs.") from None
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(function: Callable[[Item], Result], connection: Connection, inherited: list[Connection]) -> None:
+def _serve(
+    function: Callable[[Item], Result], connection: Connection, inherited: list[Connection], parent: int
+) -> None:
     """What a process does: one item at a time, until the parent closes the connection or ends."""
+    end_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, too, and ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)

@@ -25,7 +25,7 @@ from itersel.align.lexicon import NULL, LexiconCounter, format_entry
 from itersel.align.links import SYMMETRIZATIONS, format_links
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
-from itersel.base.outputs import atomic_group
+from itersel.base.outputs import atomic_group, keep_inputs
 from itersel.base.progress import track
 from itersel.text.bitext import SEPARATOR, Bitext
 
@@ -98,6 +98,8 @@ def run(args: argparse.Namespace) -> None:
         raise ConfigError("there is nothing to write", hint="Give --output, --lexicon or both.")
     if "-" in (args.source, args.target, args.joint, args.forward, args.reverse):
         raise ConfigError("standard input cannot be read twice", hint="Write it to a file first.")
+    inputs = (args.source, args.target, args.joint, args.forward, args.reverse, args.given)
+    keep_inputs((args.output, args.lexicon, args.summary), inputs)
     bitext = Bitext(args.source, args.target) if args.joint is None else Bitext(args.joint)
     manifest: dict[str, object] = {}
     with contextlib.ExitStack() as stack:

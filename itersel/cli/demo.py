@@ -1,8 +1,8 @@
 """Train and test on the corpus in data/demo: German to English, from text to a report, in a few minutes.
 
 Builds shards, trains SGD on the development set (dense features) and IterSelSGD on the training set (all sparse
-features), translates the test set with untuned and with trained weights, tests the differences, and writes a report.
-Run the same command again to resume. The figures are the same each time, for any number of jobs.
+features), translates the test set with untuned, hand-set and trained weights, tests the differences, and writes a
+report. Run the same command again to resume. The figures are the same each time, for any number of jobs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import os
 from pathlib import Path
 
-from itersel.base.errors import ConfigError
+from itersel.cli.arguments import add_jobs
 from itersel.pipeline.demo import METRICS, demo_sources, outcome_table, run_demo
 
 SUMMARY = "train and test on the corpus that comes with the package"
@@ -25,13 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", default="work/demo", metavar="DIR", help="folder for all output (default: %(default)s)"
     )
-    parser.add_argument("--jobs", type=int, default=cores, metavar="N", help="processes (default: one per core)")
+    add_jobs(parser, cores, "processes (default: one per core)")
     parser.add_argument("--sources", metavar="DIR", help="has conf/ and data/ (default: this folder or the package's)")
 
 
 def run(args: argparse.Namespace) -> None:
-    if args.jobs < 1:
-        raise ConfigError(f"--jobs is {args.jobs}", hint="Give the number of processes, at least 1.")
     outcome = run_demo(demo_sources(args.sources), Path(args.output), args.jobs)
     evaluation = outcome.evaluation
     print(outcome_table(outcome))

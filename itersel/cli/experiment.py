@@ -15,9 +15,11 @@ from pathlib import Path
 from itersel.base import events
 from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
+from itersel.base.folders import EXPERIMENT, check_folder_kind, claim_folder
 from itersel.base.json_files import write_json
 from itersel.base.paper_table import PaperTable
 from itersel.base.version import commit
+from itersel.cli.arguments import add_jobs
 from itersel.engines import RUNNERS
 from itersel.pipeline.experiment import cells as runner
 from itersel.pipeline.experiment.cells import GridResult
@@ -40,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", metavar="DIR", help="folder for table and results (default: benchmarks/results/NAME)"
     )
     parser.add_argument("-r", "--runner", choices=RUNNERS, help="the engine that trains the cells (docs/engines.md)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes; cells run in parallel (default: 1)")
+    add_jobs(parser, None, "processes; cells run in parallel (default: 1)")
     parser.add_argument(
         "--only", default="*", metavar="PATTERN", help="run only cells whose names match, such as 'sgd-*'"
     )
@@ -56,6 +58,7 @@ def run(args: argparse.Namespace) -> None:
     config = replace(config, run=replace(config.run, **{key: one for key, one in given.items() if one is not None}))
     jobs = config.run.jobs
     output = Path(args.output) if args.output else Path("benchmarks/results") / config.name
+    check_folder_kind(output, EXPERIMENT)
     commit()  # looked up before the long work, in which the source tree may move on
     if not args.table:
         runner.build_data(config, jobs)
@@ -74,6 +77,7 @@ def run(args: argparse.Namespace) -> None:
 
 def write_results(output: Path, config: ExperimentConfig, grid: GridResult, table: PaperTable) -> None:
     """results.json, table.md, and for each test set report-TEST.html about the trainings, which has the table, too."""
+    claim_folder(output, EXPERIMENT)
     write_json(output / "results.json", document(grid))
     with atomic_write(output / "table.md") as stream:
         parts = [f"# Experiment {config.name}", table.markdown(), *table.legend]
@@ -81,4 +85,4 @@ def write_results(output: Path, config: ExperimentConfig, grid: GridResult, tabl
     for test, evaluation in grid.evaluations.items() if grid.runs else ():
         title = f"Experiment {config.name}: {test}"
         place = output / f"report-{test}.html"
-        write_report(grid.runs, place, title=title, evaluation=evaluation, experiment=table)
+        write_report(grid.runs, place, title=title, evaluation=evaluation, experiment=[table])

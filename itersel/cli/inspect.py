@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.translate import add_limits
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.inspect import view
 from itersel.inspect.options import ViewOptions
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
         language_model=args.lm,
         derivation=args.derivation,
         rank=args.rank,
-        decoder=DecoderOptions(args.span_limit, args.pop_limit),
+        decoder=DecoderConfig(args.span_limit, args.pop_limit),
     )
     for line in view(args.path, options):
         print(line)

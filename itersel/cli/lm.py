@@ -13,8 +13,12 @@ from pathlib import Path
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import atomic_write, read_lines
+from itersel.base.outputs import keep_inputs
 from itersel.base.progress import Progress, track
-from itersel.lm import Fold, Model, Settings, estimate, read_vocabulary, write_arpa
+from itersel.lm.arpa import write_arpa
+from itersel.lm.corpus import Fold, read_vocabulary
+from itersel.lm.estimate import Model, Settings, estimate
+from itersel.lm.seen import SeenWriter, seen_path
 
 SUMMARY = "estimate an n-gram language model"
 EXAMPLE = """\
@@ -73,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    keep_inputs([args.output], [args.text, args.vocabulary_file])
     vocabulary = args.vocabulary if args.vocabulary_file is None else read_vocabulary(args.vocabulary_file)
     settings = Settings(args.order, tuple(args.prune), vocabulary, args.discount_fallback)
     if args.folds is None:
@@ -92,7 +97,9 @@ def _write(text: str, output: str, settings: Settings, without: Fold | None) -> 
         raise InputError("cannot write: it is a directory", where=output, hint="Name a file in it.")
     # The output is opened first, so that a place that cannot be written fails before the work, not after it.
     with atomic_write(output) as stream:
-        model = estimate(track(read_lines(text), "reading"), settings, source=text, without=without)
+        seen = SeenWriter(without)
+        model = estimate(seen.watch(track(read_lines(text), "reading")), settings, source=text, without=without)
+        seen.result().write(seen_path(output))  # a model that is there has its sentences beside it
         _report(model)
         with Progress("writing", sum(map(len, model.tables)), unit="n-grams") as progress:
             write_arpa(model, stream, progress=progress)

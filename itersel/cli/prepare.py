@@ -11,9 +11,10 @@ import argparse
 import json
 
 from itersel.base.errors import ConfigError
-from itersel.base.outputs import atomic_group
+from itersel.base.outputs import atomic_group, keep_inputs
 from itersel.base.progress import track
 from itersel.text.bitext import NORMALIZATIONS, SEPARATOR, Bitext, Cleaning, Limits, Summary, clean_side, prepare
+from itersel.text.detokenizer import Detokenizer
 
 SUMMARY = "clean, tokenise and filter a bitext"
 EXAMPLE = """\
@@ -21,7 +22,8 @@ EXAMPLE = """\
       --tokenize-source de --tokenize-target en --lowercase \\
       --output-source train.tok.lc.de.gz --output-target train.tok.lc.en.gz --summary train.json
   itersel prepare --joint train.de-en --output-source train.de --output-target train.en
-  itersel prepare --source test.de --tokenize-source de --output-source test.tok.de"""
+  itersel prepare --source test.de --tokenize-source de --output-source test.tok.de
+  itersel prepare --source test.tok.de --detokenize de --output-source test.txt"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     cleaning.add_argument("--normalize", choices=NORMALIZATIONS, default="nfc", help="Unicode form (default: nfc)")
     cleaning.add_argument("--tokenize-source", metavar="LANGUAGE", help="tokenise the source side, e.g. de")
     cleaning.add_argument("--tokenize-target", metavar="LANGUAGE", help="tokenise the target side, e.g. en")
+    cleaning.add_argument("--detokenize", metavar="LANGUAGE", help="the way back: make text of a tokenised source side")
     cleaning.add_argument("--punctuation", action="store_true", help="replace typographic quotes and dashes by ASCII")
     cleaning.add_argument("--escape", action="store_true", help="write & | < > ' \" [ ] as entities, as Moses does")
     cleaning.add_argument("--lowercase", action="store_true")
@@ -76,6 +79,11 @@ def run(args: argparse.Namespace) -> None:
             "the outputs do not fit the input",
             hint="A bitext needs --output-target; a source side alone has neither that nor --kept.",
         )
+    if args.detokenize is not None and (not alone or args.tokenize_source is not None):
+        raise ConfigError("--detokenize is for one tokenised side", hint="Give --source alone, and do not tokenise it.")
+    keep_inputs(
+        (args.output_source, args.output_target, args.kept, args.summary), (args.source, args.target, args.joint)
+    )
     source, target = (
         Cleaning(args.normalize, language, args.punctuation, args.escape, args.lowercase)
         for language in (args.tokenize_source, args.tokenize_target)
@@ -110,7 +118,9 @@ def run(args: argparse.Namespace) -> None:
 def _run_alone(args: argparse.Namespace, cleaning: Cleaning) -> None:
     lines = tokens = 0
     with atomic_group([path for path in (args.output_source, args.summary) if path is not None]) as streams:
+        join = None if args.detokenize is None else Detokenizer(args.detokenize)
         for line in track(clean_side(args.source, cleaning), "prepare"):
+            line = line if join is None else join(line)
             streams[0].write(line.encode() + b"\n")
             lines, tokens = lines + 1, tokens + len(line.split())
         if args.summary is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 
+from itersel.base.outputs import keep_inputs
 from itersel.report import write_report
 from itersel.report.evaluation import read_evaluation
 from itersel.report.page import FEATURES, SENTENCES
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    keep_inputs([args.output], [args.evaluation])
     page = write_report(
         args.runs,
         args.output,

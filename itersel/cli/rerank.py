@@ -14,14 +14,15 @@ from pathlib import Path
 from itersel.algorithms.registry import registered
 from itersel.base import events
 from itersel.base.config import Settings
-from itersel.base.outputs import open_output
+from itersel.base.outputs import keep_inputs, open_output
 from itersel.base.progress import Progress
+from itersel.cli.arguments import add_jobs
 from itersel.engines.config import RUNNERS
 from itersel.inspect.run import epoch_table
 from itersel.lists.compiler import ORDERS
-from itersel.lists.reader import FORMS, Fields, read_lists
+from itersel.lists.reader import FORMS, FieldsConfig, read_lists
 from itersel.lists.rescoring import rescore
-from itersel.metrics.sentence import KERNEL_METRICS
+from itersel.metrics.sentence import METRICS
 from itersel.model.features import Weights
 from itersel.run.config import load_with_algorithm
 from itersel.run.rerank import train_reranker
@@ -36,6 +37,7 @@ EXAMPLE = """\
 
 FLAGS = {
     "lists": "lists",
+    "merge": "merge",
     "references": "references",
     "references_by": "references_by",
     "devtest": "devtest",
@@ -88,6 +90,12 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     )
     data = parser.add_argument_group("data")
     data.add_argument("--lists", nargs="+", metavar="FILE", help="n-best lists to learn from")
+    data.add_argument(
+        "--merge",
+        action="store_true",
+        default=None,
+        help="join the files' lists of a sentence: those of an outside decoder's successive iterations",
+    )
     data.add_argument("--references", nargs="+", metavar="FILE", help="references, tokenised like the hypotheses")
     data.add_argument(
         "--references-by",
@@ -105,7 +113,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         "--lower-is-better", action="store_true", default=None, help="low values of the objective are good"
     )
     learning = parser.add_argument_group("learning")
-    learning.add_argument("--metric", choices=KERNEL_METRICS, help="sentence metric for references")
+    learning.add_argument("--metric", choices=METRICS, help="sentence metric for references")
     learning.add_argument("--algorithm", metavar="NAME", help=f"{', '.join(registered())}, or module:name")
     learning.add_argument("--epochs", type=int, metavar="T", help="number of epochs")
     learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")
@@ -118,7 +126,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     learning.add_argument("--seed", type=int, help="seed of the layout")
     work = parser.add_argument_group("work (does not change the result)")
     work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")
-    work.add_argument("--jobs", type=int, metavar="N", help="processes")
+    add_jobs(work, None, "processes")
     work.add_argument("--store", metavar="PLACE", help="folder or address that all workers can reach")
     parser.set_defaults(act=_train)
 
@@ -130,7 +138,7 @@ def _add_apply(parser: argparse.ArgumentParser) -> None:
         "--output", metavar="FILE", help="appears when it is complete (default: standard output, list by list)"
     )
     parser.add_argument("--one-best", action="store_true", help="write the best text of each list only")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+    add_jobs(parser)
     _add_fields(parser)
     parser.set_defaults(act=_apply)
 
@@ -149,7 +157,8 @@ def _train(args: argparse.Namespace) -> None:
 
 
 def _apply(args: argparse.Namespace) -> None:
-    fields = Fields(args.form or "auto", tuple(args.features or ()), args.score)
+    fields = FieldsConfig(args.form or "auto", tuple(args.features or ()), args.score)
+    keep_inputs([args.output], [*args.lists, args.weights])
     # The output is opened first, so that a place that cannot be written fails before the work, not after it.
     with open_output(args.output) as output:
         weights = dict(Weights.read(args.weights))

@@ -16,13 +16,14 @@ from itersel.base import events
 from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
 from itersel.base.progress import Progress
+from itersel.cli.arguments import add_jobs
 from itersel.cli.extract import add_rule_arguments, rule_options
 from itersel.engines import RUNNERS, RunConfig
 from itersel.grammar.grammar import PASS_THROUGH
 from itersel.pipeline.compile_job import CompileJob, compile_shards, side_files
 from itersel.shards.assignment import DEFAULT_SIZE, KINDS, Layout, current_kind
 from itersel.shards.compiler import Corpus, FileGrammars, GrammarSource, IndexGrammars, ShardCompiler, ShardOptions
-from itersel.shards.folder import PlannedShard, ShardRecord, describe_inputs, plan_shards, write_shards
+from itersel.shards.folder import Count, PlannedShard, ShardRecord, describe_inputs, plan_shards, write_shards
 from itersel.text.sentences import GrammarPlaces
 
 SUMMARY = "compile sentences and grammars into shards"
@@ -87,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="label that glue rules join (default: %(default)s)",
     )
     work = parser.add_argument_group("work")
-    work.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: %(default)s)")
+    add_jobs(work)
     work.add_argument(
         "--runner", choices=("none", *RUNNERS), default="none", help="run as a job on this engine (needs --index)"
     )
@@ -120,19 +121,21 @@ def run(args: argparse.Namespace) -> None:
     labels = [] if args.domains is None else [args.domains]
     inputs = describe_inputs({"sentences": [args.sentences], "references": args.references, "tasks": labels})
 
-    def launch(missing: Sequence[PlannedShard]) -> Iterable[ShardRecord]:
+    def launch(missing: Sequence[PlannedShard], advance: Count) -> Iterable[ShardRecord]:
         job = CompileJob(rules=rules, options=options, folder=os.path.abspath(args.output))
         side = side_files(args.index, args.sentences, args.references, args.domains)
-        return compile_shards(missing, job, side, RunConfig(args.runner, jobs=args.jobs, store=args.store))
+        return compile_shards(missing, job, side, RunConfig(args.runner, jobs=args.jobs, store=args.store), advance)
 
     runner = None if args.runner == "none" else launch
     made = kept = size = 0
     with Progress("shard", len(corpus)) as progress:
-        for outcome in write_shards(compiler, layout, args.output, jobs=args.jobs, inputs=inputs, runner=runner):
+        for outcome in write_shards(
+            compiler, layout, args.output, jobs=args.jobs, inputs=inputs, runner=runner, advance=progress.advance
+        ):
             if outcome.trouble is not None:
                 name = Path(args.output) / outcome.record.name
                 events.warn(f"{name}: {outcome.trouble}; the shard was made again")
             made, kept = made + outcome.made, kept + (not outcome.made)
             size += outcome.record.bytes
-            progress.advance(len(outcome.record.sentences), note=f"{made + kept:,} shards")
+            progress.skip(0 if outcome.made else len(outcome.record.sentences), note=f"{made + kept:,} shards")
     print(f"shard: {len(corpus):,} sentences, {made:,} shards made, {kept:,} kept, {size:,} bytes")

@@ -14,6 +14,7 @@ from pathlib import Path
 from itersel.algorithms.registry import registered
 from itersel.base import events
 from itersel.base.config import Settings
+from itersel.cli.arguments import add_jobs
 from itersel.engines import RUNNERS
 from itersel.inspect.run import epoch_table
 from itersel.run.config import load_train_config
@@ -24,15 +25,19 @@ from itersel.shards.assignment import current_kind
 
 SUMMARY = "train weights on shards"
 EXAMPLE = """\
-  itersel train conf/sample-train.yaml --output run
+  itersel train --build work/mine --output work/run --jobs 4
+  itersel train --build work/mine --algorithm sgd --output work/sgd
   itersel train --shards 'shards/*.itsh' --devtest dev.itsh --lm lm.bin --output other --jobs 4
-  itersel train conf/sample-train.yaml --output batch --set epoch.learn.batch=true --set selection.norm=l1"""
+  itersel train conf/sample-train.yaml --output l1 --set selection.norm=l1"""
 
 FLAGS = {
+    "build": "build",
+    "learn_from": "learn_from",
     "shards": "shards",
     "devtest": "devtest",
     "lm": "language_model",
     "fold_lm": "fold_models",
+    "allow_seen_references": "allow_seen_references",
     "start": "start",
     "algorithm": "algorithm",
     "epochs": "epochs",
@@ -56,11 +61,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="KEY=VALUE", help="override any key, such as epoch.learn.l1=0.001"
     )
     data = parser.add_argument_group("data")
+    data.add_argument("--build", metavar="DIR", help="work folder of itersel build: shards, devtest, language models")
+    data.add_argument(
+        "--learn-from", metavar="SET", help="set of the build (default: dev for sgd and tuners, train for others)"
+    )
     data.add_argument("--shards", nargs="+", metavar="FILE", help="files or patterns to train on")
     data.add_argument("--devtest", nargs="+", metavar="FILE", help="shards that choose the best epoch")
     data.add_argument("--lm", metavar="FILE", help="ARPA or KenLM binary file")
     data.add_argument(
         "--fold-lm", nargs="+", metavar="FILE", help="models to train with, each without one fold of the training text"
+    )
+    data.add_argument(
+        "--allow-seen-references",
+        action="store_true",
+        default=None,
+        help="train although the language model was estimated on the references (translation gets worse)",
     )
     data.add_argument("--start", metavar="FILE", help="weights to start from")
     learning = parser.add_argument_group("learning")
@@ -74,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     learning.add_argument("-k", type=int, metavar="N", help="length of the k-best lists")
     work = parser.add_argument_group("work (does not change the result)")
     work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")
-    work.add_argument("--jobs", type=int, metavar="N", help="processes")
+    add_jobs(work, None, "processes")
     work.add_argument("--reducers", type=int, metavar="N", help="number of reducers, each for a range of features")
     work.add_argument("--dry-run", action="store_true", help="only show what the engine would make and cost")
     work.add_argument("--store", metavar="PLACE", help="folder or address that all workers can reach")

@@ -32,10 +32,6 @@ class DecoderConfig:
         validate(self)
 
 
-DecoderOptions = DecoderConfig
-"""The name in itersel 0.1."""
-
-
 @dataclass(frozen=True)
 class Hypothesis:
     """One derivation: its target words, its score ⟨w, features⟩, and its non-zero features by name."""

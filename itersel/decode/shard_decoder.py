@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itersel import _kernel
 from itersel.base.errors import InputError
-from itersel.decode.decoder import DecoderOptions, Hypothesis
+from itersel.decode.decoder import DecoderConfig, Hypothesis
 from itersel.decode.derivation import Derivation
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
@@ -20,9 +20,9 @@ class ShardDecoder:
         shard: Shard,
         weights: Weights | Vector,
         language_model: LanguageModel | None = None,
-        options: DecoderOptions | None = None,
+        options: DecoderConfig | None = None,
     ):
-        options = options or DecoderOptions()
+        options = options or DecoderConfig()
         self.shard = shard
         self.native = _kernel.ShardDecoder(
             shard.native,

@@ -49,6 +49,12 @@ class Translation:
         return self.text + "\n"
 
 
+def check_kbest(kbest: int | None) -> None:
+    """ConfigError unless it is the length of a list, or None."""
+    if kbest is not None and not 1 <= kbest <= 100_000_000:
+        raise ConfigError(f"kbest is {kbest}", hint="Give the number of hypotheses, at least 1.")
+
+
 class Translator:
     """Translates one sentence per call. With `kbest`, a translation has a list of up to that many hypotheses."""
 
@@ -62,8 +68,7 @@ class Translator:
         unique: bool = True,
     ):
         """`grammar` is for sentences that name none; `options` say how the others' grammars are read."""
-        if kbest is not None and not 1 <= kbest <= 100_000_000:
-            raise ConfigError(f"kbest is {kbest}", hint="Give the number of hypotheses, at least 1.")
+        check_kbest(kbest)
         self.decoder, self.grammar, self.options = decoder, grammar, options or GrammarOptions()
         self.kbest, self.unique = kbest, unique
         self._latest: tuple[Path, Grammar] | None = None

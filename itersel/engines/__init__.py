@@ -23,5 +23,5 @@ def engine_class(runner: str) -> type[Engine]:
 
 
 def open_engine(config: RunConfig, folder: Path) -> Engine:
-    """The engine that `config.runner` names, with a folder of its own. Close it in the end, whatever happens."""
+    """The engine that `config.runner` names, working in the folder. The caller must close it, also after an error."""
     return engine_class(config.runner)(config, folder)

@@ -37,9 +37,9 @@ class ArrayTask:
     values: Mapping[str, Any]
     """What batch_worker needs to know of it."""
     output: Path
-    """The file that is there, and complete, when the task is done."""
+    """The file that exists, and is complete, when the task is done."""
     name: str
-    """For people: the item or the range."""
+    """What messages call it: the item or the range."""
 
 
 class ArrayStage:
@@ -51,7 +51,7 @@ class ArrayStage:
         self.placed: dict[int, Place] = {}
         """Where the queue has the task."""
         self.submitted: dict[int, ArrayJob] = {}
-        """By their numbers."""
+        """Array jobs by number."""
         self.held = False
         """The jobs wait for those of the stage before."""
         self.attempts: Counter[int] = Counter()

@@ -3,7 +3,7 @@
     work items → array job, one task per item → NNNNN.mapped → array job, one task per range → NNNNN.reduced → driver
 
 Everything travels by files that driver and nodes see under the same paths. Results are where the local engine has them
-(itersel.engines.file_work), so an interrupted job goes on with the items that are missing, on either engine.
+(itersel.engines.file_work), so an interrupted job resumes with the missing items, on either engine.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class BatchEngine(Engine):
     """What Slurm and Grid Engine have in common."""
 
     folder_name: str
-    """Of the queue's scripts, in conf/."""
+    """The folder in conf/ that has the queue's scripts."""
     suffix: str
-    """Of their names."""
+    """How the names of these scripts end."""
     queue_class: type[BatchQueue]
 
     def __init__(self, config: RunConfig, folder: Path):
@@ -123,7 +123,7 @@ class BatchEngine(Engine):
 
 
 class _Listener:
-    """Hears of finished tasks, and tells of the units of work and the counts of all mapped items so far."""
+    """Notices finished tasks, and reports the units of work and the counts of all mapped items so far."""
 
     def __init__(self, job: Job, items: Sequence[WorkItem], folder: Path, tell: Tell):
         self.job, self.tell = job, tell

@@ -1,4 +1,4 @@
-"""What a batch queue can do for an engine: take array jobs, say what became of their tasks, cancel them.
+"""What a batch queue can do for an engine: accept array jobs, report the state of their tasks, cancel them.
 
 All jobs of a queue object have one name, which belongs to one run's directory: what a killed driver left can be found
 and cancelled by it.

@@ -42,7 +42,7 @@ LOG, CLUSTER = ".emr.log", ".emr.json"
 JOB_CONF = "include: {conf}\nrunners: {{emr: {{bootstrap: !clear []}}}}\n"
 ALIVE = {"STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"}
 LOGS_READ = 100
-"""Of the tasks of a failed job, the newest."""
+"""How many logs of a failed job's tasks are read, the newest first."""
 LOG_PATIENCE = 330.0
 """Seconds to wait for a failed task's log: nodes send theirs to S3 every five minutes."""
 

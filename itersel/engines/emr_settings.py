@@ -24,14 +24,14 @@ WHEELHOUSE_VARIABLE = "ITERSEL_WHEELHOUSE"
 """Names the packed wheelhouse, for the bootstrap in CONF."""
 SECRETS = re.compile(r"secret|password|session.?token|access.?key", re.IGNORECASE)
 MEMORY_GB = {"c": 2, "m": 4, "r": 8}
-"""Of a virtual processor, by the family of the instance type."""
+"""Memory per virtual processor, by the family of the instance type."""
 YARN_SHARE = 0.75
-"""Of a node's memory, that EMR gives to YARN's containers."""
+"""The share of a node's memory that EMR gives to YARN's containers."""
 DEFAULT_TASK_MB = 3584
 START_SECONDS = 600.0
-"""From asking for a cluster until its first task: instances, Hadoop, bootstrap."""
+"""Time from the request for a cluster to its first task: instances, Hadoop, bootstrap."""
 SLOTS = {"task_seconds": 3.0, "job_seconds": 45.0}
-"""Of Hadoop on EMR: a container's and Python's start; a step's start, poll and end."""
+"""What Hadoop on EMR adds: start of a container and of Python; start, poll and end of a step."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class EmrSettings:
     """s3://bucket/prefix"""
     conf: Path
     passed: tuple[str, ...]
-    """Of run.options, what goes to mrjob."""
+    """The part of run.options that goes to mrjob."""
     wheelhouse: Path
     values: dict[str, Any]
-    """By mrjob's names, options over file."""
+    """Settings by mrjob's names; options override the file."""
 
     @classmethod
     def read(cls, run: RunConfig) -> EmrSettings:

@@ -1,6 +1,6 @@
 """Mapping and reducing where driver and workers see the same files: each result is a file of records.
 
-A result that is there is complete, so an interrupted job goes on with what is missing.
+A result that exists is complete, so an interrupted job resumes with the missing ones.
 
     00000.mapped   records of work item 0, for the driver and for all ranges; noted in it: units of work and counts
     00000.reduced  records that the reducer of range 0 made

@@ -1,4 +1,4 @@
-"""Hadoop's own commands, as far as the engine needs them: files in HDFS, applications of YARN and their logs.
+"""The commands of Hadoop that the engine needs: files in HDFS, applications of YARN and their logs.
 
 Every command starts a Java machine, about a second of processor time: ask for many things at once.
 """

@@ -1,18 +1,16 @@
 """This machine: work in this process (inline) or in forked ones that share what the job loads (local).
 
-Results are files of records in the engine's folder, so an interrupted job goes on with the items that are missing.
+Results are files of records in the engine's folder, so an interrupted job resumes with the missing items.
 """
 
 from __future__ import annotations
 
 import contextlib
-import mmap
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
+from itersel.base.shared_table import shared_table
 from itersel.base.workers import ordered_map
 from itersel.engines.base import Engine
 from itersel.engines.file_work import (
@@ -91,9 +89,7 @@ class ProgressBoard:
 
     def __init__(self, job: Job, items: Sequence[WorkItem]):
         self.job, self.keys = job, list(job.counts)
-        width = 1 + len(self.keys)
-        memory = mmap.mmap(-1, max(len(items), 1) * width * 8)
-        self.lines = np.frombuffer(memory, dtype=np.float64).reshape(-1, width)
+        self.lines = shared_table(len(items), 1 + len(self.keys))
 
     def write(self, number: int, done: float, counts: Mapping[str, float]) -> None:
         self.lines[number] = [done, *(counts.get(key, 0.0) for key in self.keys)]
@@ -102,7 +98,7 @@ class ProgressBoard:
         self.lines[item.number, 0] = item.size
 
     def sums(self) -> tuple[float, dict[str, float]]:
-        """Of all items, as the job combines them."""
+        """Progress and counts of all items, combined as the job says."""
         lines = self.lines.tolist()
         counts = self.job.combine(dict(zip(self.keys, line[1:], strict=True)) for line in lines)
         return sum(line[0] for line in lines), counts

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from itersel.base.temporary import temporary_folder
 from itersel.engines.base import Engine
 from itersel.engines.config import RunConfig
 from itersel.engines.mrjob_launch import StepFailedError, run_script
@@ -36,10 +36,10 @@ class Shipment:
     """A job that is ready to be launched: what its workers get, as files of this machine or as addresses."""
 
     name: str
-    """For people."""
+    """The name in messages."""
     partitions: int
     folder: Path
-    """Of this job alone, here; it goes when the job is over."""
+    """A local folder for this job alone; it is removed when the job is over."""
     inputs: tuple[str, ...]
     """Files of work items, one on each line."""
     job: str
@@ -50,7 +50,7 @@ class Shipment:
     """Side files of this job alone, by name: paths here."""
 
     def arguments(self, job: str, passing: Mapping[str, str]) -> list[str]:
-        """Of the script, with these addresses of the job's description and of its own side files."""
+        """The script's arguments, with the addresses of the job's description and of its side files."""
         words = ["--label", self.name, "--job", job]
         for path in (*self.lasting.values(), *passing.values()):
             words += ["--side", path]
@@ -61,7 +61,7 @@ class MrjobEngine(Engine):
     """The engines mrjob-inline and mrjob-local."""
 
     one_input: ClassVar[bool] = False
-    """All work items are lines of one file; otherwise each has a file, so that it is a map task of its own."""
+    """All work items are lines of one file; otherwise each has its own file, so that it becomes one map task."""
 
     def __init__(self, config: RunConfig, folder: Path):
         super().__init__(config, folder)
@@ -97,8 +97,8 @@ class MrjobEngine(Engine):
         total = sum(item.size for item in items)
         tell(0.0, {})
         if items:
-            with tempfile.TemporaryDirectory(prefix="itersel-job-") as temporary:
-                shipment = self._pack(job, items, side, Path(temporary))
+            with temporary_folder("job") as temporary:
+                shipment = self._pack(job, items, side, temporary)
                 records = self.launch(shipment, lambda share: tell(share * total, {}))
                 made = assemble(job, records, len(items))
         else:  # nothing that is worth a job

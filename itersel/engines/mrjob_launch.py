@@ -36,7 +36,7 @@ def job_script() -> Path:
 def run_script(
     arguments: Sequence[str], runner: str, output: Callable[[str], Iterable[bytes]] | None = None
 ) -> Iterator[Record]:
-    """Run the script on one of mrjob's runners; the records it gives. StepFailedError if it does not come to its end.
+    """Run the script on one of mrjob's runners and return its records; StepFailedError if it fails.
 
     `output` reads the job's output folder; the default is mrjob's own way, file by file.
     """

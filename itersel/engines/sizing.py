@@ -28,11 +28,11 @@ class Measured:
     """What a sentence costs, and what a shard brings, with given data and options."""
 
     sentence_seconds: float
-    """Of processor time, for one sentence in one epoch."""
+    """Processor time for one sentence in one epoch."""
     entries: float
     """Non-zero weights that one sentence's features add to its shard's row, at most."""
     load_seconds: float
-    """To load the language model, or those of all folds."""
+    """Time to load the language model, or the models of all folds."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Workload:
     """Sentences of each shard."""
     rounds: int
     jobs: int
-    """Of all rounds, devtest among them."""
+    """Jobs of all rounds, including devtest."""
     reducers: int
     measured: Measured
     kept: int | None
@@ -59,11 +59,11 @@ class Slots:
     count: int
     """Tasks at once."""
     task_seconds: float = 1.0
-    """To start a task's process, besides loading the language model."""
+    """Time to start a task's process, without loading the language model."""
     job_seconds: float = 20.0
-    """To start and end a job, without any task."""
+    """Time to start and end a job, without any task."""
     speed: float = 1.0
-    """Of a slot, against the processor that `Measured` is of."""
+    """Speed of a slot, relative to the processor that `Measured` was measured on."""
 
     def __post_init__(self) -> None:
         if self.count < 1 or self.speed <= 0:

@@ -186,7 +186,7 @@ class SparkEngine(Engine):
 
 
 class SparkFileNames:
-    """Files that Spark keeps on all executors, in one folder there and under their names: each needs one of its own."""
+    """Files that Spark keeps on all executors in one folder, under their names: every file needs a different name."""
 
     def __init__(self, context: Any):
         self.context = context

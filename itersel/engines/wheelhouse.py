@@ -21,16 +21,17 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from itersel.base.errors import ConfigError, InputError, ResourceError
-from itersel.base.files import GZIP_LEVEL, file_checksum
-from itersel.base.json_files import read_json, write_json
+from itersel.base.files import GZIP_LEVEL, cannot_write, file_checksum
+from itersel.base.folders import MARK, WHEELHOUSE, check_folder_kind, claim_folder
+from itersel.base.json_files import find_json, read_json, write_json
 from itersel.base.resources import is_installed, resource, resource_root
+from itersel.base.temporary import temporary_folder
 from itersel.base.version import __version__, build_id, describe_build
 from itersel.engines.repack import repack
 
@@ -72,11 +73,11 @@ def build_wheelhouse(folder: str | os.PathLike[str], source: str | os.PathLike[s
         requirements = "".join(f"{_pin(wheel)} --hash=sha256:{file_checksum(wheel)}\n" for wheel in wheels)
         (made / REQUIREMENTS).write_text(requirements)
         shutil.copy(resource(f"conf/wheelhouse/{INSTALLER}"), made / INSTALLER)
-        with tempfile.TemporaryDirectory(prefix="itersel-site-") as site:
+        with temporary_folder("site") as site:
             _pip("install", "--no-index", "--no-deps", "--no-compile", "--target", site, *wheels)
-            _check_build(Path(site), source)
-            shutil.rmtree(Path(site) / "bin", ignore_errors=True)  # scripts with this machine's paths in them
-            pack(Path(site), made / SITE)
+            _check_build(site, source)
+            shutil.rmtree(site / "bin", ignore_errors=True)  # scripts with this machine's paths in them
+            pack(site, made / SITE)
         manifest = {
             "format": FORMAT,
             "version": __version__,
@@ -116,28 +117,37 @@ def check_wheelhouse(folder: str | os.PathLike[str]) -> dict[str, Any]:
 @contextlib.contextmanager
 def _replaced(folder: Path) -> Iterator[Path]:
     """A new folder that takes the place of `folder` when all went well."""
-    if folder.exists() and not (folder / MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError("this is something else than a wheelhouse", where=folder, hint="Name another folder.")
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".tmp", dir=folder.parent))
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", where=folder) from None
-    try:
-        made.chmod(0o755)
-        yield made
-        shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", where=folder) from None
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    check_folder_kind(folder, WHEELHOUSE)
+    _refuse_other_files(folder)
+    with temporary_folder("wheelhouse", beside=folder) as scratch:
+        made, earlier = scratch / "new", scratch / "old"
+        try:
+            claim_folder(made, WHEELHOUSE)
+            yield made
+            if folder.exists():
+                folder.rename(earlier)
+            made.rename(folder)
+        except OSError as error:
+            raise cannot_write(error, folder) from None
+
+
+def _refuse_other_files(folder: Path) -> None:
+    """All of an earlier wheelhouse goes, so nothing else may be in it."""
+    manifest = find_json(folder / MANIFEST) or {}
+    listed = {entry.get("name") for entry in manifest.get("files", [])}
+    others = sorted({path.name for path in folder.glob("*")} - listed - {MANIFEST, MARK})
+    if others:
+        raise ConfigError(
+            f"the wheelhouse in this folder would be replaced, but {others[0]} is not part of it",
+            where=folder,
+            hint="Move that file away, or name another folder.",
+        )
 
 
 def _build_wheel(source: Path, folder: Path) -> None:
     """Our wheel. The build's scratch is elsewhere than usual, where modules that are no more could linger."""
-    with tempfile.TemporaryDirectory(prefix="itersel-build-") as scratch:
-        settings = Path(scratch) / "extra.cfg"
+    with temporary_folder("build") as scratch:
+        settings = scratch / "extra.cfg"
         settings.write_text(f"[build]\nbuild_base = {scratch}/build\n[egg_info]\negg_base = {scratch}\n")
         environment = os.environ | {"DIST_EXTRA_CONFIG": os.fspath(settings)}
         _pip("wheel", "--no-deps", "--wheel-dir", folder, source, environment=environment)

@@ -1,6 +1,6 @@
 """Reading references and outputs of systems from files. Errors name `path:line`.
 
-All files are plain or gzip, with one sentence per line. K-best lists are read by itersel.lists.reader.
+All files are plain or gzip, with one sentence per line; SGML is refused. K-best lists are read by itersel.lists.reader.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import parallel_lines, read_lines
 from itersel.evaluation.scoring import System
+from itersel.text.markup import plain_lines
 
 
 def read_references(paths: Sequence[str]) -> list[list[str]]:
     """A list of references for each sentence. A blank line means no reference; each sentence needs at least one."""
     if not paths:
         raise ConfigError("no references", hint="Give at least one file of references.")
-    first = list(read_lines(paths[0]))
+    first = list(plain_lines(read_lines(paths[0]), paths[0]))
     if not first:
         raise InputError("the file is empty", where=paths[0], hint="Write one sentence per line.")
-    columns = [first] + [list(parallel_lines(path, len(first), paths[0])) for path in paths[1:]]
+    columns = [first] + [_parallel(path, len(first), paths[0]) for path in paths[1:]]
     references = [[text for text in texts if text.strip()] for texts in zip(*columns, strict=True)]
     for number, texts in enumerate(references, 1):
         if not texts:
@@ -50,7 +51,8 @@ def parse_systems(arguments: Sequence[str]) -> dict[str, list[str]]:
 
 def read_systems(systems: dict[str, list[str]], sentences: int, reference: str) -> list[System]:
     """The outputs; each must have as many lines as there are sentences in the file `reference`."""
-    return [
-        System(name, [list(parallel_lines(path, sentences, reference)) for path in paths])
-        for name, paths in systems.items()
-    ]
+    return [System(name, [_parallel(path, sentences, reference) for path in paths]) for name, paths in systems.items()]
+
+
+def _parallel(path: str, count: int, other: str) -> list[str]:
+    return list(plain_lines(parallel_lines(path, count, other), path))

@@ -30,7 +30,15 @@ from itersel.evaluation.significance import (
     interval,
     randomization_test,
 )
-from itersel.metrics.corpus import METRICS, CorpusMetric, MetricOptions, Statistics, bleu_length_ratio, direction
+from itersel.metrics.corpus import (
+    METRICS,
+    CorpusMetric,
+    MetricOptions,
+    Statistics,
+    bleu_brevity_penalty,
+    bleu_length_ratio,
+    direction,
+)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -115,6 +123,7 @@ class Evaluation:
     length_ratios: dict[str, float]  # of output to closest references, mean over runs
     comparisons: tuple[Comparison, ...] = ()
     warnings: tuple[str, ...] = ()
+    brevity_penalties: dict[str, float] = field(default_factory=dict)  # BLEU's, mean over runs
 
     def score(self, system: str, metric: str = "bleu") -> SystemScore:
         """A system's score by a metric; KeyError if there is none."""
@@ -149,7 +158,7 @@ def score_systems(
 
     def spread(function: Callable[[Item], Result], items: Iterable[Item], stage: str) -> list[Result]:
         given = list(items)
-        results = ordered_map(function, given, min(options.jobs, max(1, len(given))))
+        results = ordered_map(function, given, options.jobs)
         return list(track(results, stage, len(given), unit="pieces") if show_progress else results)
 
     texts = [(metric, run) for system in systems for metric in needed for run in system.runs]
@@ -194,6 +203,9 @@ def score_systems(
         },
         comparisons=tuple(spread(shuffle, pairs, "shuffles") if pairs else ()),
         warnings=tuple(_repeated_runs(systems)),
+        brevity_penalties={
+            name: float(np.mean([bleu_brevity_penalty(run) for run in statistics[name, "bleu"]])) for name in names
+        },
     )
 
 

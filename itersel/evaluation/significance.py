@@ -36,10 +36,17 @@ TRIALS = 10_000
 SEED = 1
 EXACT_LIMIT = 1 << 20
 """The most arrangements that an exact test goes through."""
+LEAST_SHOWN = 0.00005
+"""A p-value below it would be written as 0.0000."""
 SAME = 1e-9
 """Scores (0 to 100) nearer than this are equal: they differ by rounding errors only."""
 BLOCK = 1 << 21
 """Random choices held in memory at a time."""
+
+
+def p_text(p: float) -> str:
+    """A p-value for people, the same on the terminal and on the report's page."""
+    return f"{p:.4f}" if p >= LEAST_SHOWN else "< 0.0001"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itersel.base.tables import Row, markdown_table, text_table
 from itersel.evaluation.oracle import OracleEvaluation
 from itersel.evaluation.scoring import Evaluation, SystemScore
+from itersel.evaluation.significance import p_text
 
 LEVEL = 0.05
 """Below this p-value of the randomisation test, the table names the better system."""
@@ -53,8 +54,8 @@ def comparison_rows(evaluation: Evaluation) -> list[Row]:
                 evaluation.labels[one.metric],
                 f"{one.difference:+.2f}",
                 _interval(one.bootstrap.interval),
-                f"{one.randomization.p:.4f}",
-                f"{one.bootstrap.p:.4f}",
+                p_text(one.randomization.p),
+                p_text(one.bootstrap.p),
                 one.better(LEVEL) or "–",
             ]
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Annotated
@@ -18,7 +18,8 @@ from itersel import _kernel
 from itersel.base.config import Range, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import atomic_write, read_bytes
-from itersel.base.workers import ordered_map
+from itersel.base.workers import ordered_map, process_count
+from itersel.grammar.grammar import Grammar
 
 FEATURES = (
     "EgivenFCoherent",
@@ -30,6 +31,8 @@ FEATURES = (
     "IsSingletonFE",
 )
 CACHE_BYTES = 256 << 20
+FILES_CACHE_BYTES = 64 << 20
+"""For grammar files, whose text and compression take most of the time: more would save little of it."""
 ONE_SENTENCE = 0xFFFFFFFF  # the kernel's modulus for leaving out exactly one sentence
 BATCH = 8  # sentences a worker process takes at a time
 
@@ -66,10 +69,6 @@ class ExtractConfig:
         if self.leave_one_out:
             return ONE_SENTENCE, number
         return (self.folds, number % self.folds) if self.folds else (0, 0)
-
-
-ExtractOptions = ExtractConfig
-"""The name in itersel 0.1."""
 
 
 def build_index(
@@ -112,6 +111,17 @@ class Extractor:
         `number` counts from 0 and matters for leave-one-out and folds; `where` names the sentence in
         error messages.
         """
+        return self._extractor.extract_text(*self._filtered(sentence, number, where))
+
+    def grammar(
+        self, sentence: str, number: int = 0, *, where: str | None = None, goal: str = "S", nonterminal: str = "X"
+    ) -> Grammar:
+        """The same grammar, as if it were read from its text form, which is not made."""
+        found = self._filtered(sentence, number, where)
+        return Grammar.of_kernel(self._extractor.extract(*found, goal, nonterminal), f"grammar of {found[-1]}")
+
+    def _filtered(self, sentence: str, number: int, where: str | None) -> tuple[str, int, int, str]:
+        """What the kernel needs to know of a sentence: itself, modulus and remainder of the others, its name."""
         where = f"sentence {number + 1}" if where is None else where
         modulus, remainder = self.options.sentence_filter(number)
         if self.options.leave_one_out and not self.index.is_training_sentence(number, sentence):
@@ -120,7 +130,7 @@ class Extractor:
                 where=where,
                 hint="With leave-one-out, the input must be the source sentences of the index, in the same order.",
             )
-        return self._extractor.extract(sentence, modulus, remainder, where)
+        return sentence, modulus, remainder, where
 
 
 def open_index(index: str | os.PathLike[str]) -> _kernel.BitextIndex:
@@ -142,7 +152,8 @@ def extract_grammars(
     With several jobs, worker processes share the mapped index. `finish`, such as a compressor, is applied to each
     grammar where it was made. Messages call sentence i `name:i+1`.
     """
-    name, extractor = os.fspath(name), Extractor(index, options)
+    name, extractor = os.fspath(name), Extractor(index, options, cache_bytes=FILES_CACHE_BYTES)
+    jobs = process_count(jobs, len(sentences) if isinstance(sentences, Sized) else None)
 
     def extract(batch: Sequence[tuple[int, str]]) -> list[tuple[int, bytes]]:
         made = []

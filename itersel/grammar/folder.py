@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from itersel.base.files import atomic_write
-from itersel.grammar.extraction import ExtractOptions, extract_grammars, open_index
+from itersel.base.folders import GRAMMARS, claim_folder
+from itersel.grammar.extraction import ExtractConfig, extract_grammars, open_index
 
 MANIFEST = "manifest.jsonl"
 INPUT = "input.sgm"
@@ -39,14 +40,18 @@ def write_grammars(
     index: str | os.PathLike[str],
     sentences: list[str],
     folder: str | os.PathLike[str],
-    options: ExtractOptions | None = None,
+    options: ExtractConfig | None = None,
     *,
     jobs: int = 1,
     name: str | os.PathLike[str] = "sentence",
 ) -> Iterator[bool]:
     """Make the folder complete; yields, per sentence, False if its grammar was kept, True if it was made."""
-    folder, options = Path(folder), options or ExtractOptions()
+    folder, options = Path(folder), options or ExtractConfig()
     origin = {"format": FORMAT, "index": f"{open_index(index).fingerprint:016x}", "options": asdict(options)}
+    claim_folder(folder, GRAMMARS)
+    for written in ("grammar.*.gz", INPUT, MANIFEST):
+        for torn in folder.glob(f".{written}.*.tmp"):  # left by a run that was killed
+            torn.unlink(missing_ok=True)
     entries = _finished(folder, origin, sentences)
     for path in folder.glob("grammar.*.gz"):
         if path.name not in entries:

@@ -1,8 +1,8 @@
 """Synchronous grammars in cdec's text form, read and written: `[X] ||| source ||| target ||| name=value … ||| i-j …`.
 
-Non-terminals are `[X,1]`, on the target side also `[1]`, with any labels; values without a name are called
-`PhraseModel_0`, `PhraseModel_1` …; the last two fields may be missing. The decoder adds glue and pass-through rules.
-Feature values are kept in single precision.
+Non-terminals are `[X,1]` with any labels, on the source side also `[X]`, on the target side also `[1]`; values without
+a name are called `PhraseModel_0`, `PhraseModel_1` …; the last two fields may be missing. The decoder adds glue and
+pass-through rules. Feature values are kept in single precision.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itersel.base.files import atomic_write, check_utf8, read_bytes
 from itersel.model.features import templates
 
 PASS_THROUGH = ("unknown", "all")
-"""Which words the decoder may copy: those without a translation, or all (as in cdec)."""
+"""Which words the decoder may copy: those without a translation (others as a last resort), or all (as in cdec)."""
 
 
 def check_pass_through(name: str) -> None:
@@ -45,6 +45,13 @@ class Grammar:
         check_utf8(content, path)
         self.path = path
         self.native = _kernel.Grammar.parse(content, path, templates(groups), goal, nonterminal)
+
+    @classmethod
+    def of_kernel(cls, native: _kernel.Grammar, path: str) -> Grammar:
+        """A grammar that the kernel made; `path` is what it is called."""
+        grammar = cls.__new__(cls)
+        grammar.path, grammar.native = path, native
+        return grammar
 
     @classmethod
     def read(

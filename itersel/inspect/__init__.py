@@ -12,12 +12,13 @@ from pathlib import Path
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_head
+from itersel.base.magic import SHARD as SHARD_MAGIC
 from itersel.inspect import grammar, language_model, run, shard, weights
 from itersel.inspect.options import ViewOptions
+from itersel.lm.binary import MAGIC as KENLM_MAGIC
 from itersel.model.vectors import MAGIC
 from itersel.text.bitext import words
 
-SHARD_MAGIC = b"ITSHARD\n"
 BLANKS = " \t\r"
 HEAD_BYTES = 1 << 16
 """Bytes that are read to recognise a file."""
@@ -50,7 +51,7 @@ def recognize(path: Path) -> str:
             return "run"
         raise InputError("a folder without run.json", where=path, hint="Name a run's directory, or a file.")
     head = read_head(path, HEAD_BYTES)
-    for kind, magic in (("shard", SHARD_MAGIC), ("vector", MAGIC), ("kenlm", language_model.KENLM_MAGIC)):
+    for kind, magic in (("shard", SHARD_MAGIC), ("vector", MAGIC), ("kenlm", KENLM_MAGIC)):
         if head.startswith(magic):
             return kind
     found = _text_kind(head)

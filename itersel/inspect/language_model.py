@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from itersel.base.errors import ConfigError
-from itersel.base.files import read_head, read_lines
+from itersel.base.files import read_lines
 from itersel.base.tables import text_table
 from itersel.inspect.options import ViewOptions
+from itersel.lm.binary import is_binary
 from itersel.lm.model import LanguageModel
 
-KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
 COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
 
 
@@ -31,7 +31,7 @@ def lines(path: Path, options: ViewOptions) -> Iterator[str]:
 
 def _counts(path: Path) -> Iterator[tuple[str, str]]:
     """The header's counts; none if the file is binary."""
-    if read_head(path, len(KENLM_MAGIC)) == KENLM_MAGIC:
+    if is_binary(path):
         return
     for line in read_lines(path):
         if line.startswith("\\1-grams:"):

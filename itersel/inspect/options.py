@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from itersel.base.errors import ConfigError
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 
 SHARD_OPTIONS = ("sentence", "weights", "language_model", "derivation", "rank")
 
@@ -22,7 +22,7 @@ class ViewOptions:
     language_model: str | None = None
     derivation: bool = False
     rank: int | None = None  # of the translation whose derivation is shown, from 1
-    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
 
     def __post_init__(self) -> None:
         if self.top < 0:
@@ -42,7 +42,8 @@ class ViewOptions:
     @property
     def for_shards(self) -> list[str]:
         """The given options that only shards have."""
-        return [name for name in SHARD_OPTIONS if getattr(self, name) not in (None, False)]
+        given = {name: getattr(self, name) for name in SHARD_OPTIONS}
+        return [name for name, value in given.items() if value is not None and value is not False]  # 0 is a sentence
 
     def matches(self, text: str) -> bool:
         return self.grep is None or re.search(self.grep, text) is not None

@@ -14,10 +14,10 @@ from typing import Annotated
 from itersel import _kernel
 from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import ConfigError, InputError
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.learn.learner import LearnConfig
 from itersel.lm.model import LanguageModel
-from itersel.metrics.sentence import KERNEL_METRICS, MAX_ORDER, ORDER
+from itersel.metrics.sentence import MAX_ORDER, METRICS, ORDER
 from itersel.model.vectors import Vector
 from itersel.shards.shard import Shard
 
@@ -28,13 +28,13 @@ STAGES = ("decode", "kbest", "metric", "pairs", "update")
 class EpochConfig:
     """How a shard's sentences are decoded, scored and learned from."""
 
-    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
     """Limits of the search. Which words may be copied is fixed when the shard is made."""
     k: Annotated[int, Range(2, 1_000_000)] = 100
     """Length of the k-best lists."""
     unique: bool = True
     """Only the best derivation of each target string."""
-    metric: Annotated[str, OneOf(*KERNEL_METRICS)] = "stupid_bleu"
+    metric: Annotated[str, OneOf(*METRICS)] = "stupid_bleu"
     """What hypotheses are compared by. On Multi30k, `fixed_stupid_bleu` makes the output 4 % too long
     (docs/results.md)."""
     order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
@@ -45,9 +45,9 @@ class EpochConfig:
     `("WordPenalty",)` gives the model that cdec has without its WordPenalty feature function; a name that ends with *
     stands for all that begin so: `("R:*",)` leaves out the rule identities of shards compiled with them."""
     shuffle: bool = False
-    """Take the sentences in a seeded order, another one in each epoch, instead of the shard's."""
+    """Take the sentences in a random order, a different one in each epoch, instead of the shard's."""
     seed: Annotated[int, Range(0, 2**64 - 1)] = 0
-    """Of the order."""
+    """Seed of the order."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -78,7 +78,7 @@ class EpochResult:
 
     weights: Vector
     names: list[str]
-    """Of the shard's features among the weights and their average, in the order of their ids."""
+    """Names of the shard's features among the weights and their average, in the order of their ids."""
     statistics: dict[str, float]
     """Sums over the sentences: lists, hypotheses, features, pairs, rank_errors, margin_violations, updates,
     best_metric, best_score; and nonzero, the number of weights."""
@@ -128,7 +128,7 @@ def run_epoch_in_parts(
     lists_before: int | None = None,
     progress: Progress | None = None,
 ) -> EpochResult:
-    """The same over several lists of sentences, one after the other, each decoded with a language model of its own."""
+    """The same over several lists of sentences, one after the other, each decoded with its own language model."""
     config, start = config or EpochConfig(), start or Vector.of([], [])
     if lists_before is None:
         lists_before = number * sum(len(shard) if sentences is None else len(sentences) for _, sentences in parts)

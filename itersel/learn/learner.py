@@ -18,7 +18,7 @@ from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import ConfigError
 from itersel.learn.pairs import PairConfig
 
-RULES = ("perceptron", "margin_perceptron")
+RULES = ("perceptron", "margin_perceptron", "ramp", "passive_aggressive")
 SCHEDULES = ("constant", "inverse", "inverse_sqrt", "adagrad")
 
 
@@ -28,7 +28,8 @@ class LearnConfig:
 
     rule: Annotated[str, OneOf(*RULES)] = "margin_perceptron"
     """margin_perceptron: update if ⟨w, x̄⟩ < margin; perceptron, the ACL 2012 paper's: if ⟨w, x̄⟩ ≤ 0. Online, the latter
-    collapses on real data (docs/results.md)."""
+    collapses on real data (docs/results.md); ramp: update by every pair, as rampion, exec and rebol do;
+    passive_aggressive, MIRA's: rank a pair by as much as its metric values differ, with a step of at most eta."""
     margin: Annotated[float, Range(0)] = 1.0
     eta: Annotated[float, Range(above=0)] = 0.0001
     """Learning rate."""
@@ -45,6 +46,11 @@ class LearnConfig:
 
     def __post_init__(self) -> None:
         validate(self)
+        if self.rule == "passive_aggressive" and self.batch:
+            raise ConfigError(
+                "rule is 'passive_aggressive', which needs batch: false",
+                hint="Its steps depend on the weights that the step before left.",
+            )
         if self.schedule == "adagrad" and not self.batch:
             raise ConfigError(
                 "schedule is 'adagrad', which needs batch: true",

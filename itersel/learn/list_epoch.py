@@ -7,7 +7,7 @@ order it was written in, and its metric values.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -53,12 +53,24 @@ def run_list_epoch(
         metric, score = metric + found[0], score + found[1]
         if progress is not None:
             progress(learner.statistics | {"best_metric": metric, "best_score": score})
+    seconds = dict.fromkeys(STAGES, 0.0) | {"update": time.thread_time() - began}
+    return list_epoch_result(table, start, config, learner, {"best_metric": metric, "best_score": score}, seconds)
+
+
+def list_epoch_result(
+    table: ListTable,
+    start: Vector,
+    config: EpochConfig,
+    learner: _kernel.Learner,
+    sums: Mapping[str, float],
+    seconds: dict[str, float],
+) -> EpochResult:
+    """The learner's result. `sums` are statistics that the learner does not count, or counts differently."""
     dense = learner.weights
     weights = table.collect(dense, start)
     means = learner.average if config.learn.average else None
     average = None if means is None else table.collect(means, start)
     used = np.flatnonzero(dense if means is None else (dense != 0) | (means != 0))
     names = [table.names[k] for k in used[np.argsort(table.hashes[used])].tolist()]
-    statistics = learner.statistics | {"best_metric": metric, "best_score": score, "nonzero": len(weights)}
-    seconds = dict.fromkeys(STAGES, 0.0) | {"update": time.thread_time() - began}
+    statistics = learner.statistics | dict(sums) | {"nonzero": len(weights)}
     return EpochResult(weights, names, statistics, seconds, average)

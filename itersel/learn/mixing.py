@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 NORMS = ("l2", "l1", "linf", "l0")
 CHUNK = 2**18
-"""Entries of W held at a time: small enough to stay in a processor's cache while they are sorted."""
+"""Entries of W held at once: small enough to stay in a processor's cache while they are sorted."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,6 @@ class SelectionConfig:
 
     def __post_init__(self) -> None:
         validate(self)
-
-
-Selection = SelectionConfig
-"""The name in itersel 0.1."""
 
 
 @dataclass(frozen=True, eq=False)

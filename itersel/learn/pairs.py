@@ -1,4 +1,4 @@
-"""Preference pairs from a k-best list's metric values (ACL 2012 §5.1; Hopkins & May 2011 for `pro`).
+"""Preference pairs from a k-best list's metric values (ACL 2012 §5.1; `pro`: Hopkins & May 2011; `hope_fear`: Chiang).
 
 The kernel does the work; itersel/kernel/learn/*_chooser.cc documents levels, ties and the order of the pairs.
 """
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from itersel import _kernel
 from itersel.base.config import OneOf, Range, validate
 
-KINDS = ("multipartite", "all", "pro")
+KINDS = ("multipartite", "all", "pro", "hope_fear")
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class PairConfig:
     """Which hypotheses of a list are compared."""
 
     kind: Annotated[str, OneOf(*KINDS)] = "multipartite"
+    """hope_fear: one pair, the best by model and metric together, and the best by the model against the metric."""
     share: Annotated[float, Range(above=0, high=0.5)] = 0.1
     """multipartite: share of the list in HI and in LOW, rounded half up, at least one hypothesis."""
     dtrain: bool = False
@@ -47,6 +48,9 @@ class PairConfig:
 def make_pairs(
     values: Sequence[float] | npt.NDArray[np.float64], config: PairConfig | None = None, *, sentence: int = 0
 ) -> npt.NDArray[np.uint32]:
-    """Rows (better, worse): indices into the list. Lists of fewer than two hypotheses give no pairs."""
+    """Rows (better, worse): indices into the list. Lists of fewer than two hypotheses give no pairs.
+
+    hope_fear needs model scores and is for learners only.
+    """
     config = config or PairConfig()
     return _kernel.make_pairs([float(value) for value in values], config.options(), sentence)

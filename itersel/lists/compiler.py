@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 import numpy.typing as npt
@@ -19,12 +20,17 @@ from itersel.base.errors import InputError
 from itersel.base.files import read_lines
 from itersel.base.progress import Progress
 from itersel.base.workers import ordered_map
+from itersel.lists.merging import MergedList, read_merged_lists
 from itersel.lists.reader import Entry, FieldsConfig, NbestList, read_lists, whole_number, words_of
 from itersel.lists.table import CompiledList, write_table
-from itersel.metrics.sentence import CORPUS_METRICS, KERNEL_METRICS, MAX_ORDER, ORDER, metric_of
+from itersel.metrics.sentence import CORPUS_METRICS, MAX_ORDER, METRICS, ORDER, metric_of
+from itersel.text.markup import plain_lines
 
 ORDERS = ("id", "list")
 """How lists find their references: by id, or by their place."""
+
+
+AnyList = NbestList | MergedList
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class ObjectiveConfig:
 
     With references, every hypothesis gets the metric's sufficient statistics, too."""
 
-    metric: Annotated[str, OneOf(*KERNEL_METRICS)] = "stupid_bleu"
+    metric: Annotated[str, OneOf(*METRICS)] = "stupid_bleu"
     order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
     """Longest n-gram of the metric."""
     lower_is_better: bool = False
@@ -44,8 +50,8 @@ class ObjectiveConfig:
     def __post_init__(self) -> None:
         validate(self)
 
-    def compile(self, item: tuple[NbestList, Sequence[str]]) -> CompiledList:
-        """A list with the references of its sentence."""
+    def compile(self, item: tuple[AnyList, Sequence[str]], *, own_score: bool = False) -> CompiledList:
+        """A list with the references of its sentence; with `own_score`, the system's score is one of its features."""
         given, references = item
         entries = given.parse()
         if self.unique:
@@ -62,12 +68,19 @@ class ObjectiveConfig:
             metric = metric_of(self.metric, order=self.order)
             statistics = metric.statistics(list(map(words_of, texts)), list(map(words_of, references)))
             values = values or metric.sentence_scores(statistics)
-        vectors = [entry.features for entry in entries]
+        vectors = [entry.with_score if own_score else entry.features for entry in entries]
         return CompiledList.of(given.id, vectors, values, scores, [*texts, *references], statistics)
 
 
-Objective = ObjectiveConfig
-"""The name in itersel 0.1."""
+@dataclass(frozen=True)
+class Part:
+    """Every n-th list, or all others, by their place in the files."""
+
+    every: int
+    held_out: bool
+
+    def __contains__(self, place: int) -> bool:
+        return (place % self.every == self.every - 1) == self.held_out
 
 
 def compile_lists(
@@ -78,13 +91,25 @@ def compile_lists(
     fields: FieldsConfig,
     objective: ObjectiveConfig,
     references_by: str = "id",
+    own_score: bool = False,
+    part: Part | None = None,
+    merge: bool = False,
     jobs: int = 1,
 ) -> None:
-    """Write the table of all lists; no list at all is an error. References may be absent if lines have objectives."""
-    given = read_lists(lists, fields)
-    items: Iterable[tuple[NbestList, Sequence[str]]]
+    """Write the table of all lists, or of a `part` of them; no list at all is an error.
+
+    References may be absent if lines have objectives. With `merge`, the files' lists of a sentence are joined
+    (itersel.lists.merging).
+    """
+    given: Iterable[AnyList] = read_merged_lists(lists, fields) if merge else read_lists(lists, fields)
+    if merge:  # equal texts with different features are what tuners learn from
+        objective = replace(objective, unique=False)
+    items: Iterable[tuple[AnyList, Sequence[str]]]
     items = with_references(given, references, references_by) if references else ((one, ()) for one in given)
-    compiled = ordered_map(objective.compile, items, jobs, describe=lambda item: item[0].where())
+    if part is not None:
+        items = (item for place, item in enumerate(items) if place in part)
+    make = partial(objective.compile, own_score=own_score)
+    compiled = ordered_map(make, items, jobs, describe=lambda item: item[0].where())
     with contextlib.closing(compiled), Progress("compile", unit="lists") as progress:
         corpus_metric = CORPUS_METRICS[objective.metric] if references else ""
         write_table(_counted(compiled, progress, lists), output, corpus_metric)
@@ -99,8 +124,8 @@ def _counted(compiled: Iterable[CompiledList], progress: Progress, paths: Sequen
 
 
 def with_references(
-    lists: Iterable[NbestList], paths: Sequence[str], by: str = "id"
-) -> Iterator[tuple[NbestList, Sequence[str]]]:
+    lists: Iterable[AnyList], paths: Sequence[str], by: str = "id"
+) -> Iterator[tuple[AnyList, Sequence[str]]]:
     """Each list with its lines of the references: the line of its id, from 0 (`id`), or of its place (`list`)."""
     lines = _side_by_side(paths)
     read = 0
@@ -128,7 +153,7 @@ def with_references(
 
 
 def _side_by_side(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    files = [read_lines(path) for path in paths]
+    files = [plain_lines(read_lines(path), path) for path in paths]
     number = 0
     while True:
         found = [next(lines, None) for lines in files]

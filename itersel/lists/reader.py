@@ -1,6 +1,6 @@
 """N-best lists of any system as text: one line per hypothesis, the lines of a list together, in one of two forms.
 
-    moses:  0 ||| a man ||| LanguageModel= -2.5 Translation= 0.25 1 ||| -3.25          (or cdec's LanguageModel=-2.5)
+    moses:  0 ||| a man ||| LanguageModel= -2.5 Translation= 0.25 1 ||| -3.25    (also cdec's LanguageModel=-2.5, 0|||)
     json:   {"id": 0, "text": "a man", "features": {"LanguageModel": -2.5}, "score": -3.25}
 
 A name with several values stands for name_0, name_1 …; values without a name get the name of their field, `field5`, or
@@ -21,12 +21,15 @@ from typing import Annotated, Any, Protocol
 from itersel.base.config import OneOf, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
+from itersel.base.json_files import parse_json
 from itersel.lists.writer import format_number
-from itersel.model.features import BLANKS
+from itersel.model.features import NAME_RULES, is_feature_name
 from itersel.model.vectors import feature_id
 
 FORMS = ("auto", "moses", "json")
 SEPARATOR = re.compile(r"(?:^|(?<=[ \t]))\|\|\|(?=[ \t]|$)")
+SYSTEM_SCORE = "SystemScore"
+"""The feature of a hypothesis that is its system's own score."""
 WORDS = re.compile(r"[^ \t\r\n]+")
 """Words as the kernel splits them: a no-break space does not end a word."""
 
@@ -49,10 +52,6 @@ class FieldsConfig:
         validate(self)
 
 
-Fields = FieldsConfig
-"""The name in itersel 0.1."""
-
-
 @dataclass(frozen=True)
 class Entry:
     """A hypothesis, with all of its line, so that it can be written back."""
@@ -62,6 +61,11 @@ class Entry:
     score: float | None
     objective: float | None
     content: Any
+
+    @property
+    def with_score(self) -> dict[str, float]:
+        """The features, and the system's score as one more."""
+        return self.features if self.score is None else self.features | {SYSTEM_SCORE: self.score}
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ class MosesForm:
         return self._content(line, where)[1]
 
     def _content(self, line: str, where: str) -> list[str]:
-        content = _split(line)
+        content = _split(line, where)
         if len(content) < self.needed:
             raise _few_fields(len(content), self.needed, where)
         return content
@@ -249,8 +253,8 @@ class JsonForm:
     @staticmethod
     def _object(line: str, where: str) -> dict[str, Any]:
         try:
-            content = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            content = parse_json(line)
+        except ValueError as error:
             raise InputError(f"not JSON: {error}", where=where) from None
         if not isinstance(content, dict):
             raise InputError("not a JSON object", where=where, hint='Write {"id": …, "text": …, "features": {…}}.')
@@ -286,11 +290,18 @@ def _few_fields(found: int, needed: int, where: str) -> InputError:
     )
 
 
-def _split(line: str) -> list[str]:
-    """The fields between `|||` tokens, without blanks around them."""
+def _split(line: str, where: str) -> list[str]:
+    """The fields between `|||` tokens, without blanks around them. Moses writes no blank after the id."""
     if line.count("|||") == line.count(" ||| "):  # most lines are like this, and it is much faster
         return [field.strip(" \t\r") for field in line.split(" ||| ")]
-    return [field.strip(" \t\r") for field in SEPARATOR.split(line)]
+    name, _, rest = line.partition("|||")
+    fields = [field.strip(" \t\r") for field in (name, *SEPARATOR.split(rest))]
+    for field in fields:
+        if "|||" in field:
+            raise InputError(
+                f"||| inside a field: {field[:40]!r}", where=where, hint="Put blanks around every ||| between fields."
+            )
+    return fields
 
 
 def _named_values(text: str, field: str, where: str) -> dict[str, float]:
@@ -334,7 +345,7 @@ def _plain_values(tokens: list[str]) -> dict[str, float] | None:
         return None
     features = dict(pairs)
     good = len(features) == len(tokens) and all(map(math.isfinite, features.values()))
-    return features if good and "" not in features and not any(name[0] == "#" for name in features) else None
+    return features if good and all(map(is_feature_name, features)) else None
 
 
 def _number(text: str, what: str, where: str) -> float:
@@ -362,10 +373,8 @@ def _finite(value: float, given: Any, what: str, where: str) -> float:
 
 
 def _add(features: dict[str, float], name: str, value: float, where: str) -> None:
-    if not name or name[0] == "#" or not BLANKS.isdisjoint(name):
-        raise InputError(
-            f"{name!r} cannot be a feature's name", where=where, hint="Names have no blanks and do not start with #."
-        )
+    if not is_feature_name(name):
+        raise InputError(f"{name!r} cannot be a feature's name", where=where, hint=NAME_RULES)
     if name in features:
         raise _twice(name, where)
     features[name] = value

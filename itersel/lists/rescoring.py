@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 
 from itersel.base.workers import ordered_map
-from itersel.lists.reader import Entry, NbestList
+from itersel.lists.reader import SYSTEM_SCORE, Entry, NbestList
 
 
 def score_of(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -17,8 +17,13 @@ def score_of(features: Mapping[str, float], weights: Mapping[str, float]) -> flo
 
 
 def ranked(entries: Iterable[Entry], weights: Mapping[str, float]) -> list[tuple[float, Entry]]:
-    """New scores with entries, best first; equals stay in the list's order."""
-    return sorted(((score_of(one.features, weights), one) for one in entries), key=lambda pair: -pair[0])
+    """New scores with entries, best first; equals stay in the list's order.
+
+    Weights that name SYSTEM_SCORE get the old score of each entry as a feature.
+    """
+    own = SYSTEM_SCORE in weights
+    scored = [(score_of(one.with_score if own else one.features, weights), one) for one in entries]
+    return sorted(scored, key=lambda pair: -pair[0])
 
 
 def rescore(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from itersel.base.errors import InputError
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.lists.table import MAGIC, ListTable
 from itersel.lm.model import LanguageModel
@@ -34,7 +34,7 @@ class ListOptions:
     k: int = 100
     unique: bool = True
     """Only the best derivation of each target string."""
-    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
     model: LanguageModel | None = None
     metric: str = "stupid_bleu"
     """Whose sufficient statistics the hypotheses get; of lists that exist already, those that they have."""

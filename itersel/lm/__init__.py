@@ -1,15 +1,7 @@
-"""Language models: interpolated modified Kneser-Ney estimation (Chen & Goodman 1998) written as ARPA.
+"""Language models: interpolated modified Kneser-Ney estimation (Chen & Goodman 1998), ARPA, KenLM binaries, scores.
 
-Sentences flow in, as lines or token lists; a `Model` of log10 probabilities and backoffs comes out, which
-`write_arpa` turns into the file that the decoding kernel reads. The conventions are those of KenLM's lmplz
-(Heafield et al. 2013): corpus.py numbers the words, counts.py finds the n-grams, estimate.py smooths, arpa.py
-writes.
+Sentences flow in, as lines or token lists; estimate.py makes a `Model` of log10 probabilities and backoffs, which
+`arpa.write_arpa` turns into a file. The conventions are those of KenLM's lmplz (Heafield et al. 2013): corpus.py
+numbers the words, counts.py finds the n-grams, estimate.py smooths, arpa.py writes. model.py opens a model to decode
+with. This module imports nothing: a decoder needs no estimation.
 """
-
-from __future__ import annotations
-
-from itersel.lm.arpa import write_arpa
-from itersel.lm.corpus import Fold, read_vocabulary
-from itersel.lm.estimate import Model, Settings, Table, estimate
-
-__all__ = ["Fold", "Model", "Settings", "Table", "estimate", "read_vocabulary", "write_arpa"]

@@ -1,18 +1,23 @@
 """N-gram language models for decoding: any ARPA file or KenLM binary (probing, trie) of order 2 to 6.
 
-A KenLM binary is memory-mapped and shared between processes; an ARPA file is loaded into memory.
+A KenLM binary is mapped, and processes share its pages. An ARPA file is converted once, into a cache
+(itersel.lm.binary), and its binary form is mapped; a small one is read into memory.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 
 from itersel import _kernel
-from itersel.base.errors import ConfigError
-from itersel.base.files import gzip_errors, open_bytes
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import read_lines
+from itersel.lm.binary import cached_binary, forget_cached, is_binary, plain_arpa
+from itersel.lm.sentence_marks import lacks_sentence_marks
+
+KENLM_MISSES_MARKS = "ARPA file is missing <"
+CACHED_FROM_BYTES = 1 << 18
+"""Reading a smaller ARPA file costs less than looking for its binary form."""
 
 
 class LanguageModel:
@@ -20,15 +25,7 @@ class LanguageModel:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
-        with open_bytes(path) as stream:
-            if not stream.compressed:
-                self.native = _kernel.LanguageModel.load(os.fspath(path), os.fspath(path))
-                return
-            with tempfile.NamedTemporaryFile(prefix="itersel-", suffix=".arpa") as plain:
-                with gzip_errors(path):
-                    shutil.copyfileobj(stream, plain)
-                    plain.flush()
-                self.native = _kernel.LanguageModel.load(plain.name, os.fspath(path))
+        self.native = _map(self.path) or _read(self.path)
 
     @property
     def order(self) -> int:
@@ -43,6 +40,36 @@ class LanguageModel:
 
     def __repr__(self) -> str:
         return f"<LanguageModel {self.path}: order {self.order}>"
+
+
+def _map(path: str) -> _kernel.LanguageModel | None:
+    """A binary file, or the binary form of a large ARPA file, if there is a place for it."""
+    if is_binary(path):
+        return _kernel.LanguageModel.load(path, path)
+    if not os.path.isfile(path) or os.path.getsize(path) < CACHED_FROM_BYTES:
+        return None
+    binary = cached_binary(path)
+    try:
+        return None if binary is None else _kernel.LanguageModel.load(binary, path)
+    except InputError:
+        forget_cached(path)
+        return None
+
+
+def _read(path: str) -> _kernel.LanguageModel:
+    with plain_arpa(path) as plain:
+        try:
+            return _kernel.LanguageModel.load(plain, path)
+        except InputError as error:
+            if KENLM_MISSES_MARKS not in error.message:
+                raise
+            missing = lacks_sentence_marks(read_lines(path))
+    raise InputError(
+        f"the model has no {' and no '.join(missing)}: it was estimated without sentence ends",
+        where=path,
+        hint="Estimate it with them (itersel lm, or SRILM without -no-sos and -no-eos), or add them:"
+        f" itersel convert {path} --output lm.arpa.gz",
+    )
 
 
 class LanguageModels:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from pathlib import Path
@@ -69,9 +70,15 @@ def cache_folder() -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ResourceError(f"cannot make the folder for copies of shards: {error.strerror}", where=folder) from None
-    if folder.stat().st_uid != os.getuid():
+    facts = folder.stat() if named else folder.lstat()  # a link that the user named is the user's
+    hint = f"Set {CACHE_VARIABLE} to a folder of your own."
+    if stat.S_ISLNK(facts.st_mode):
+        raise ResourceError("the folder for copies of shards is a link", where=folder, hint=hint)
+    if facts.st_uid != os.getuid():
+        raise ResourceError("the folder for copies of shards belongs to somebody else", where=folder, hint=hint)
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise ResourceError(
-            "the folder for copies of shards belongs to somebody else", where=folder, hint=f"Set {CACHE_VARIABLE}."
+            "others can write to the folder for copies of shards", where=folder, hint=f"{hint[:-1]}, or use chmod 700."
         )
     return folder
 

@@ -8,7 +8,6 @@ Both are pure functions of what they are given: an engine may run them anywhere,
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
@@ -16,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from itersel.base.config import build
 from itersel.base.errors import ConfigError
+from itersel.base.objects import find
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
 
@@ -53,6 +53,10 @@ class Job(ABC):
     """What the size of a work item counts."""
     counts: ClassVar[Mapping[str, str]] = {}
     """What mappers tell while they work, and how it is combined over items: sum or max."""
+
+    def modules(self) -> Sequence[str]:
+        """Modules that a worker must be able to import for the job (itersel.mapreduce.source_code)."""
+        return [type(self).__module__]
 
     @abstractmethod
     def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
@@ -96,22 +100,6 @@ def load_job(description: Mapping[str, Any]) -> Job:
             default = _default_class(kind, field.name)
             given[field.name] = build(default, value) if default is not None and isinstance(value, Mapping) else value
     return kind(**given)
-
-
-def find(name: str) -> Any:
-    """The object `module:name`; ConfigError if there is none."""
-    module, colon, attribute = name.partition(":")
-    if not colon or not attribute:
-        raise ConfigError(f"{name!r} does not name an object", hint="Write module:name, such as my_trainer:Median.")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"cannot find {name}: {error}", hint="Is the module installed, or in the current folder?"
-        ) from None
-    return found
 
 
 def _default_class(kind: type, name: str) -> type | None:

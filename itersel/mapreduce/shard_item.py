@@ -36,6 +36,18 @@ def shard_item(number: int, parts: Sequence[Part], size: int, domain: str = "") 
     return WorkItem(number, name, size, tuple(files), values)
 
 
+def fold_of(source: AnySource, sentence: int, folds: int) -> int:
+    """As itersel.lm and itersel.grammar.extraction cut a corpus: by the number of the sentence in it."""
+    name = source.id(sentence)
+    if not (name.isascii() and name.isdigit()):
+        raise InputError(
+            f"the id {name!r} of a sentence is not its number in the corpus",
+            where=source.path,
+            hint="Language models by fold need shards that were made of plain text, as by itersel build.",
+        )
+    return int(name) % folds
+
+
 def domain_of(item: WorkItem) -> str:
     return str(item.values.get("domain", ""))
 

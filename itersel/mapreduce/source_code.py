@@ -22,27 +22,22 @@ OURS = "itersel"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def foreign_module(job: Job) -> str | None:
-    """The top-level module that workers need for the job besides this package; None if there is none."""
-    top = type(job).__module__.partition(".")[0]
-    if top == "__main__":
+def foreign_modules(job: Job) -> list[str]:
+    """The top-level modules that workers need for the job besides this package."""
+    found = dict.fromkeys(name.partition(".")[0] for name in job.modules())
+    if "__main__" in found:
         raise ConfigError(
             f"the job {type(job).__qualname__} is defined in a script",
             hint="Put it into a module that can be imported.",
         )
-    return None if top == OURS else top
+    return [name for name in found if name != OURS]
 
 
-def pack(module: str) -> bytes:
-    """The sources of a top-level module or package as an archive with the same bytes for the same sources."""
-    place = getattr(importlib.import_module(module), "__file__", None)
-    if place is None:
-        raise ConfigError(f"the sources of {module} cannot be found", hint="Is it a regular Python module?")
-    file = Path(place)
-    if file.name == "__init__.py":
-        sources = {f"{module}/{path.relative_to(file.parent).as_posix()}": path for path in file.parent.rglob("*.py")}
-    else:
-        sources = {f"{module}.py": file}
+def pack(*modules: str) -> bytes:
+    """The sources of top-level modules or packages as an archive with the same bytes for the same sources."""
+    sources: dict[str, Path] = {}
+    for module in modules:
+        sources |= _sources(module)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in sorted(sources.items()):
@@ -50,13 +45,23 @@ def pack(module: str) -> bytes:
     return packed.getvalue()
 
 
+def _sources(module: str) -> dict[str, Path]:
+    place = getattr(importlib.import_module(module), "__file__", None)
+    if place is None:
+        raise ConfigError(f"the sources of {module} cannot be found", hint="Is it a regular Python module?")
+    file = Path(place)
+    if file.name != "__init__.py":
+        return {f"{module}.py": file}
+    return {f"{module}/{path.relative_to(file.parent).as_posix()}": path for path in file.parent.rglob("*.py")}
+
+
 def with_code(job: Job, side: Mapping[str, SideFile], folder: Path) -> dict[str, SideFile]:
     """The side files, and the sources of a job that workers may not have; the archive goes into the folder."""
-    module = foreign_module(job)
-    if module is None:
+    modules = foreign_modules(job)
+    if not modules:
         return dict(side)
     archive = folder / "code.zip"
-    archive.write_bytes(pack(module))
+    archive.write_bytes(pack(*modules))
     return {**side, SIDE_NAME: SideFile(str(archive))}
 
 

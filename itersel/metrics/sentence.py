@@ -6,21 +6,19 @@ Every metric is a function of sufficient statistics, a row of numbers per hypoth
     chrf                                                for each order: n-grams of hypothesis and reference, matches
     ter                                                 edits, mean length of the references
 
-The sum of a corpus's rows gives its corpus score. The kernel computes everything except TER (itersel.metrics.ter).
-Sentence scores lie in [0, 1], except that ter, which is 1 − TER, can be negative.
+The sum of a corpus's rows gives its corpus score. Sentence scores lie in [0, 1], except that ter, which is 1 − TER, can
+be negative. Words are compared as they are: case counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from itersel import _kernel
 from itersel.base.errors import ConfigError
-from itersel.metrics.ter import Ter
 
 Words = Sequence[str]
 CORPUS_METRICS = {
@@ -33,34 +31,16 @@ CORPUS_METRICS = {
 }
 """For each sentence metric, the corpus metric that its statistics serve: a name of itersel.metrics.corpus."""
 METRICS = tuple(CORPUS_METRICS)
-KERNEL_METRICS = tuple(name for name in METRICS if name != "ter")
 ORDER = 4
 """Longest n-gram of BLEU."""
 MAX_ORDER = 9
 
 
-class StatisticsMetric(Protocol):
-    """A metric as functions of statistics: `_kernel.Metric`, or a class like it."""
-
-    @property
-    def width(self) -> int:
-        """Number of columns of the statistics."""
-
-    def statistics(self, hypotheses: Sequence[Words], references: Sequence[Words]) -> npt.NDArray[np.float32]:
-        """One row per hypothesis."""
-
-    def sentence_scores(self, rows: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-        """The score of each row; higher is better."""
-
-    def corpus_scores(self, sums: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-        """sacrebleu's score, divided by 100, of each row of sums. Of TER, lower is better."""
-
-
-def metric_of(name: str, *, order: int = ORDER) -> StatisticsMetric:
+def metric_of(name: str, *, order: int = ORDER) -> _kernel.Metric:
     """A metric by its name. `order` is the longest n-gram of the BLEU variants and has no effect on chrF and TER."""
     if name not in METRICS:
         raise ConfigError(f"unknown metric '{name}'", hint=f"Known metrics: {', '.join(METRICS)}.")
-    return Ter() if name == "ter" else _kernel.Metric(name, order)
+    return _kernel.Metric(name, order)
 
 
 def sentence_statistics(
@@ -85,7 +65,7 @@ def sentence_values(
 ) -> npt.NDArray[np.float64]:
     """The metric of each hypothesis against the references of their one sentence.
 
-    An empty hypothesis scores 0 (TER: what sacrebleu says). Without a reference that has words, all score 0.
+    An empty hypothesis scores 0. Without a reference that has words, all score 0.
     """
     found = metric_of(metric, order=order)
     return found.sentence_scores(found.statistics(_lists(hypotheses), _lists(references)))

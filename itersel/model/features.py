@@ -22,6 +22,12 @@ TEMPLATE_BITS = {"id": 1, "ng": 2 | 4, "shape": 8}
 SHOWN = 8
 """`repr` shows all weights if there are at most this many."""
 BLANKS = frozenset(" \t\r\n")  # what separates words, names and values
+NAME_RULES = "Names have no blanks, do not start with # and do not end with =."
+
+
+def is_feature_name(name: str) -> bool:
+    """Whether a weights file can have the name. A no-break space may be part of it."""
+    return bool(name) and name[0] != "#" and name[-1] != "=" and BLANKS.isdisjoint(name)
 
 
 def parse_groups(text: str) -> frozenset[str]:
@@ -45,6 +51,16 @@ def _known(names: Iterable[str]) -> frozenset[str]:
     return chosen
 
 
+def group_of(name: str) -> str | None:
+    """The sparse group of a feature; None for a dense one."""
+    return next((group for group, prefixes in PREFIXES.items() if name.startswith(prefixes)), None)
+
+
+def named_groups(names: Iterable[str]) -> frozenset[str]:
+    """The sparse groups that the names belong to: what a model with such weights needs."""
+    return frozenset(group for group in map(group_of, names) if group is not None)
+
+
 def templates(groups: Iterable[str]) -> _kernel.TemplateOptions:
     """The kernel's switches for a set of groups."""
     chosen = _known(groups)
@@ -59,12 +75,8 @@ class Weights(Mapping[str, float]):
     def __init__(self, values: Mapping[str, float] | None = None):
         self.native = _kernel.Weights()
         for name, value in (values or {}).items():
-            # A no-break space may be part of a word and of a name. A line that starts with `#` is a comment.
-            if not name or name.startswith("#") or BLANKS.intersection(name) or not math.isfinite(value):
-                raise ConfigError(
-                    f"not a feature weight: {name!r} {value!r}",
-                    hint="Names have no blanks and do not start with #; values are finite.",
-                )
+            if not is_feature_name(name) or not math.isfinite(value):
+                raise ConfigError(f"not a feature weight: {name!r} {value!r}", hint=f"{NAME_RULES} Values are finite.")
             self.native.set(name, value)
 
     @classmethod
@@ -95,3 +107,9 @@ class Weights(Mapping[str, float]):
         if len(self) <= SHOWN:
             return f"Weights({dict(self)!r})"
         return f"<Weights of {len(self):,} features>"
+
+
+def template_of(name: str) -> str | None:
+    """How the names of the feature's template begin; None for a dense feature."""
+    prefixes = (prefix for several in PREFIXES.values() for prefix in several)
+    return next((prefix for prefix in prefixes if name.startswith(prefix)), None)

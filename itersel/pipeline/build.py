@@ -15,28 +15,61 @@ from itersel.align.aligner import AlignedPair, AlignerConfig, eflomal_links, efl
 from itersel.align.links import check_links, format_links, read_links
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
-from itersel.base.files import atomic_write, read_lines
+from itersel.base.files import atomic_write, count_lines, read_lines
+from itersel.base.folders import BUILD, FolderKind, check_folder_kind, claim_folder
 from itersel.base.locks import exclusive
 from itersel.base.outputs import atomic_group
 from itersel.base.progress import Progress, track
 from itersel.base.workers import ordered_map
-from itersel.grammar.extraction import ExtractOptions, build_index, open_index
-from itersel.lm import Fold, Settings, estimate, write_arpa
+from itersel.grammar.extraction import ExtractConfig, build_index, open_index
+from itersel.lm.arpa import write_arpa
+from itersel.lm.binary import binary_path, is_binary, write_binary
+from itersel.lm.corpus import Fold
+from itersel.lm.estimate import Settings, estimate
 from itersel.lm.model import LanguageModel
+from itersel.lm.seen import SeenWriter, seen_path
 from itersel.pipeline.build_config import TRAIN, BuildConfig, SetConfig
 from itersel.pipeline.stages import FOLDER, Stage, StageResult, recorded, run_stage
+from itersel.run.build_folder import BuildFolder, forget_build
 from itersel.shards.assignment import Layout, shuffled
 from itersel.shards.compiler import Corpus, IndexGrammars, ShardCompiler
 from itersel.shards.folder import MANIFEST, check_folder, describe_inputs, read_manifest, write_shards
 from itersel.text.bitext import Bitext, Cleaning, Limits, Pair, Summary, clean_side, prepare, words
+from itersel.text.compounds import CompoundSplitter, SplitConfig
 
 
-def build(config: BuildConfig) -> Iterator[StageResult]:
-    """Run all stages, yielding each one's result in order; those of a wave side by side, in up to `jobs` processes."""
+def build(config: BuildConfig, kind: FolderKind = BUILD) -> Iterator[StageResult]:
+    """Run all stages, yielding each one's result in order; those of a wave side by side, in up to `jobs` processes.
+
+    `kind` is what the work folder is marked as.
+    """
+    check_folder_kind(config.work, kind)
     with exclusive(config.work):
+        claim_folder(config.work, kind)
+        forget_build(config.work)
         _forget_other_folds(config)
         for wave in waves(config):
             yield from _run_wave(wave, config)
+        build_folder(config).write()
+
+
+def build_folder(config: BuildConfig) -> BuildFolder:
+    """What the build leaves for training and testing."""
+    names = ([TRAIN] if config.train.shards else []) + [*config.train.held_out, *config.sets]
+    return BuildFolder(
+        config.work,
+        {name: shards_path(config, name) for name in names},
+        language_model_path(config),
+        fold_model_paths(config),
+        language_model_path(config, unseen=True) if config.lm.unseen else None,
+        index_path(config),
+        asdict(_rules_of_sets(config)),
+    )
+
+
+def _rules_of_sets(config: BuildConfig) -> ExtractConfig:
+    """How rules are extracted for sentences that are not in the training text."""
+    return replace(config.extract, leave_one_out=False, folds=0)
 
 
 def _run_wave(wave: Sequence[Stage], config: BuildConfig) -> Iterator[StageResult]:
@@ -54,10 +87,15 @@ def _forget_other_folds(config: BuildConfig) -> None:
 
     Who takes all that are there would take them for folds of this one.
     """
+    arpas = [arpa_path(config, fold) for fold in _folds(config)]
     models = fold_model_paths(config)
     records = [config.work / FOLDER / f"lm.without-fold.{number}.json" for number in range(config.lm_folds)]
-    for kept, pattern in ((models, "lm.without-fold.*.arpa.gz"), (records, "lm.without-fold.*.json")):
-        for path in kept[0].parent.glob(pattern) if kept else ():
+    model = config.work / "model"
+    for folder, kept, pattern in (
+        (model, [*arpas, *models, *map(seen_path, models)], "lm.without-fold.*"),
+        (config.work / FOLDER, records, "lm.without-fold.*.json"),
+    ):
+        for path in folder.glob(pattern) if models else ():
             if path not in kept:
                 path.unlink()
 
@@ -78,16 +116,19 @@ def waves(config: BuildConfig) -> Iterator[list[Stage]]:
     """The stages in groups that depend on earlier groups only. Where several are in one, each works in one process."""
     yield [_prepare_train(config)]
     yield [_prepare_set(config, name, one) for name, one in config.sets.items()]
-    yield [_align(config)]
+    if config.text.split_source:
+        yield [_splitter(config)]
+        yield [_split(config, name) for name in (TRAIN, *config.train.held_out, *config.sets)]
     models = [_language_model(config)]
     # The models to learn with must not know the targets of a fold, or of the shards.
-    models += [_language_model(config, Fold(config.lm_folds, number)) for number in range(config.lm_folds)]
+    models += [_language_model(config, fold) for fold in _folds(config)]
     models += [_language_model(config, unseen=True)] if config.lm.unseen else []
-    yield [*models, _index(config)]
+    yield [_align(config), *models]
+    yield [_index(config)]
     if config.train.shards:
         layout = config.shards.train_layout(config.seed)
         yield [_shard(config, TRAIN, 1, config.train.domains is not None, layout, config.extract)]
-    rules = replace(config.extract, leave_one_out=False, folds=0)
+    rules = _rules_of_sets(config)
     layout = config.shards.set_layout(config.seed)
     alone = replace(config, jobs=1)
     yield [
@@ -101,6 +142,15 @@ def waves(config: BuildConfig) -> Iterator[list[Stage]]:
 
 def source_path(config: BuildConfig, name: str) -> Path:
     return config.work / "text" / f"{name}.source"
+
+
+def prepared_path(config: BuildConfig, name: str) -> Path:
+    """The clean source side; where compounds are split, as it is before that."""
+    return config.work / "text" / f"{name}.unsplit" if config.text.split_source else source_path(config, name)
+
+
+def splitter_path(config: BuildConfig) -> Path:
+    return config.work / "model" / "splitter.gz"
 
 
 def reference_path(config: BuildConfig, name: str, number: int = 0) -> Path:
@@ -120,18 +170,29 @@ def alignment_path(config: BuildConfig) -> Path:
     return config.work / "model" / "alignment"
 
 
-def language_model_path(config: BuildConfig, without: Fold | None = None, *, unseen: bool = False) -> Path:
+def arpa_path(config: BuildConfig, without: Fold | None = None, *, unseen: bool = False) -> Path:
     """The model of the whole training text, or the one that has not seen a fold or the training shards of it."""
     if unseen:
         return config.work / "model" / "lm.unseen.arpa.gz"
     if without is not None:
         return config.work / "model" / f"lm.without-fold.{without.number:03d}.arpa.gz"
-    return config.lm.given or config.work / "model" / "lm.arpa.gz"
+    return config.work / "model" / "lm.arpa.gz"
+
+
+def language_model_path(config: BuildConfig, without: Fold | None = None, *, unseen: bool = False) -> Path:
+    """The same model in KenLM's binary form, to decode with: the given one if it is binary, or one beside the ARPA."""
+    if without is None and not unseen and config.lm.given is not None and is_binary(config.lm.given):
+        return config.lm.given
+    return binary_path(arpa_path(config, without, unseen=unseen))
+
+
+def _folds(config: BuildConfig) -> list[Fold]:
+    return [Fold(config.lm_folds, number) for number in range(config.lm_folds)]
 
 
 def fold_model_paths(config: BuildConfig) -> list[Path]:
     """The models that have not seen a fold, in the order of the folds."""
-    return [language_model_path(config, Fold(config.lm_folds, number)) for number in range(config.lm_folds)]
+    return [language_model_path(config, fold) for fold in _folds(config)]
 
 
 def index_path(config: BuildConfig) -> Path:
@@ -156,13 +217,18 @@ def _prepare_train(config: BuildConfig) -> Stage:
     source, target = _cleanings(config)
     limits = Limits(config.text.max_length, config.text.max_ratio, config.text.drop_separator)
     names = [TRAIN, *train.held_out]
-    per_set = [source_path, reference_path, kept_path] + ([tasks_path] if train.domains is not None else [])
+    per_set = [prepared_path, reference_path, kept_path] + ([tasks_path] if train.domains is not None else [])
     outputs = [path(config, name) for name in names for path in per_set]
 
     def make() -> str:
         summary = Summary()
         bitext = Bitext(train.source, train.target)
-        pairs = list(track(prepare(bitext, source, target, limits, summary), "prepare"))
+        pairs = []
+        with Progress("prepare", count_lines(train.source)) as progress:
+            for pair in prepare(bitext, source, target, limits, summary):
+                pairs.append(pair)
+                progress.update(summary.read)
+            progress.update(summary.read)
         labels = None if train.domains is None else _labels(train.domains, summary.read)
         wanted = sum(train.held_out.values())
         if wanted >= len(pairs):
@@ -216,7 +282,7 @@ def _prepare_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
         raise ConfigError(f"sets.{name} has no references", hint="Give at least one file.")
     source, target = _cleanings(config)
     sides = [(one.source, source), *((path, target) for path in one.references)]
-    outputs = [source_path(config, name), *(reference_path(config, name, i) for i in range(len(one.references)))]
+    outputs = [prepared_path(config, name), *(reference_path(config, name, i) for i in range(len(one.references)))]
     inputs = {"source": one.source} | {f"reference.{i}": path for i, path in enumerate(one.references)}
     if one.domains is not None:
         outputs.append(tasks_path(config, name))
@@ -240,6 +306,33 @@ def _prepare_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
         return f"{counts[0]:,} sentences, {len(one.references)} references"
 
     return Stage(f"prepare.{name}", inputs, {"source": asdict(source), "target": asdict(target)}, outputs, make)
+
+
+def _splitter(config: BuildConfig) -> Stage:
+    text, output = prepared_path(config, TRAIN), splitter_path(config)
+
+    def make() -> str:
+        splitter = CompoundSplitter.train(track(read_lines(text), "splitter", count_lines(text)))
+        with atomic_write(output) as stream:
+            splitter.write(stream)
+        return f"{len(splitter.counts):,} words that parts are looked for in"
+
+    return Stage("splitter", {"text": text}, asdict(SplitConfig()), [output], make)
+
+
+def _split(config: BuildConfig, name: str) -> Stage:
+    text, model, output = prepared_path(config, name), splitter_path(config), source_path(config, name)
+
+    def make() -> str:
+        splitter, before, after = CompoundSplitter.read(model), 0, 0
+        with atomic_write(output) as stream:
+            for line in track(read_lines(text), f"split.{name}", count_lines(text)):
+                split = splitter(line)
+                stream.write(split.encode() + b"\n")
+                before, after = before + len(words(line)), after + len(words(split))
+        return f"{before:,} words became {after:,}"
+
+    return Stage(f"split.{name}", {"text": text, "splitter": model}, {}, [output], make)
 
 
 def _align(config: BuildConfig) -> Stage:
@@ -275,7 +368,7 @@ def _align(config: BuildConfig) -> Stage:
 def _select_links(bitext: Bitext, given: Path, config: BuildConfig) -> Iterator[AlignedPair]:
     """The given links of the pairs that were kept, checked; messages name the given file's lines."""
     links = list(read_links(given))
-    count = sum(1 for _ in read_lines(config.train.source))
+    count = count_lines(config.train.source)
     if len(links) != count:
         raise InputError(
             f"the alignment has {len(links)} lines, but {config.train.source} has {count}",
@@ -289,10 +382,11 @@ def _select_links(bitext: Bitext, given: Path, config: BuildConfig) -> Iterator[
 
 
 def _language_model(config: BuildConfig, without: Fold | None = None, *, unseen: bool = False) -> Stage:
-    section, output = config.lm, language_model_path(config, without, unseen=unseen)
+    section, output = config.lm, arpa_path(config, without, unseen=unseen)
+    binary = language_model_path(config, without, unseen=unseen)
     name = "lm.unseen" if unseen else "lm" if without is None else f"lm.without-fold.{without.number}"
     if section.given is not None:
-        return Stage("lm", {"given": section.given}, {}, [], lambda: f"order {LanguageModel(output).order}, given")
+        return _given_model(section.given, binary, section.binary)
     texts: Sequence[Path] = section.text or [reference_path(config, TRAIN)]
     settings = Settings(section.order, section.prune, section.vocabulary, section.discount_fallback)
     cleaning = _cleanings(config)[1]
@@ -306,20 +400,36 @@ def _language_model(config: BuildConfig, without: Fold | None = None, *, unseen:
 
     def make() -> str:
         with atomic_write(output) as stream:
-            model = estimate(track(lines(), name), settings, source=texts[0], without=without)
+            seen = SeenWriter(without)
+            total = None if unseen else sum(map(count_lines, texts))
+            model = estimate(seen.watch(track(lines(), name, total)), settings, source=texts[0], without=without)
+            seen.result().write(seen_path(output))
             for reason in model.fallbacks:
                 events.warn(f"{name}: {reason}; using 0.5, 1 and 1.5")
             write_arpa(model, stream)
+        write_binary(output, binary, section.binary)
         return f"order {section.order}, {sum(map(len, model.tables)):,} n-grams of {model.tokens:,} words"
 
-    options = {**asdict(settings), "cleaning": asdict(cleaning) if section.text else None}
+    options = {**asdict(settings), "cleaning": asdict(cleaning) if section.text else None, "binary": section.binary}
     if without is not None:
         options["without"] = asdict(without)
     inputs = {f"text.{i}": path for i, path in enumerate(texts)}
     if unseen:
         options["unseen"] = asdict(config.shards.train_layout(config.seed))
         inputs |= {"tasks": tasks_path(config, TRAIN)} if config.train.domains is not None else {}
-    return Stage(name, inputs, options, [output], make)
+    return Stage(name, inputs, options, [output, binary, seen_path(output)], make)
+
+
+def _given_model(given: Path, binary: Path, kind: str) -> Stage:
+    """Convert a given ARPA file; a binary one stays where it is."""
+
+    def make() -> str:
+        if binary != given:
+            write_binary(given, binary, kind)
+        return f"order {LanguageModel(binary).order}, given"
+
+    converted = [] if binary == given else [binary]
+    return Stage("lm", {"given": given}, {"binary": kind} if converted else {}, converted, make)
 
 
 def _outside_shards(config: BuildConfig) -> Iterator[str]:
@@ -348,7 +458,7 @@ def _index(config: BuildConfig) -> Stage:
 
 
 def _shard(
-    config: BuildConfig, name: str, references: int, labelled: bool, layout: Layout, rules: ExtractOptions
+    config: BuildConfig, name: str, references: int, labelled: bool, layout: Layout, rules: ExtractConfig
 ) -> Stage:
     folder, options = shards_path(config, name), config.shards.options()
     sentences, index = source_path(config, name), index_path(config)
@@ -368,12 +478,14 @@ def _shard(
         made = count = count_rules = 0
         total = sum(len(one.sentences) for one in layout.assign(len(corpus), corpus.domains))
         with Progress(f"shard.{name}", total) as progress:
-            for outcome in write_shards(compiler, layout, folder, jobs=config.jobs, inputs=described):
+            for outcome in write_shards(
+                compiler, layout, folder, jobs=config.jobs, inputs=described, advance=progress.advance
+            ):
                 if outcome.trouble is not None:
                     events.warn(f"shard.{name}: {folder / outcome.record.name}: {outcome.trouble}; it was made again")
                 made, count = made + outcome.made, count + 1
                 count_rules += outcome.record.rules
-                progress.advance(len(outcome.record.sentences), note=f"{count:,} shards")
+                progress.skip(0 if outcome.made else len(outcome.record.sentences), note=f"{count:,} shards")
         kept = f", {count - made:,} kept" if made < count else ""
         return f"{total:,} sentences in {count:,} shards, {count_rules:,} rules{kept}"
 

@@ -13,15 +13,18 @@ from itersel.base.config import Formerly, Matches, OneOf, Range, Rule, Settings,
 from itersel.base.errors import ConfigError
 from itersel.grammar.extraction import CACHE_BYTES, ExtractConfig
 from itersel.grammar.grammar import PASS_THROUGH
+from itersel.lm.binary import KINDS as BINARY_KINDS
 from itersel.lm.estimate import ORDERS
 from itersel.model.features import GROUPS, parse_groups
+from itersel.run.build_folder import TRAIN as TRAIN
 from itersel.shards.assignment import KINDS, OLD_KINDS, Layout
 from itersel.shards.compiler import ShardOptions
 from itersel.text.bitext import NORMALIZATIONS
 
 Name = Annotated[str, Matches("[A-Za-z0-9_][A-Za-z0-9_.-]*", "letters, digits, `_`, `-` and `.`")]
 """The name of a set or an experiment, which also names files."""
-TRAIN = "train"
+FOLDS = 10
+"""Language models by fold where nothing is said about them."""
 
 
 class FeatureGroups(Rule):
@@ -40,7 +43,7 @@ class FeatureGroups(Rule):
 
 @dataclass(frozen=True)
 class TextConfig:
-    """How text is cleaned (itersel.text.bitext). The defaults leave tokenised text alone but for blanks and NFC."""
+    """How text is cleaned (itersel.text.bitext). The defaults only normalise tokenised text: blanks and NFC."""
 
     normalization: Annotated[str, OneOf(*NORMALIZATIONS)] = "nfc"
     tokenize_source: str | None = None
@@ -48,6 +51,8 @@ class TextConfig:
     punctuation: bool = False
     escape: bool = False
     lowercase: bool = False
+    split_source: bool = False
+    """Split the compounds of the source side (itersel.text.compounds), by the words of the training text."""
     # Training pairs only; a development or test set loses no line.
     max_length: Annotated[int, Range(0)] = 100
     max_ratio: Annotated[float, Range(0)] = 9.0
@@ -91,7 +96,8 @@ class LmConfig:
 
     `unseen` makes a second model without the training shards' sentences: one to train on them with, as it does not
     know their references, just as no model knows those of a test. `folds` is for training on all of the text: so many
-    models, the k-th without the sentences i with i mod folds = k (default: as many as `extract` has folds)."""
+    models, the k-th without the sentences i with i mod folds = k; 0: none. Default: as many as `extract` has folds, and
+    10 with `extract.leave_one_out`."""
 
     given: Path | None = None
     text: tuple[Path, ...] = ()
@@ -100,7 +106,14 @@ class LmConfig:
     vocabulary: Annotated[int, Range(1)] | None = None
     discount_fallback: bool = True
     unseen: bool = False
-    folds: Annotated[int, Range(2)] | None = None
+    folds: Annotated[int, Range(0)] | None = None
+    binary: Annotated[str, OneOf(*BINARY_KINDS)] = BINARY_KINDS[0]
+    """The form that every process maps (itersel.lm.binary)."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.folds == 1:
+            raise ConfigError("folds is 1: no text would be left", hint="Give at least 2, or 0 for no models by fold.")
 
 
 @dataclass(frozen=True)
@@ -158,9 +171,14 @@ class BuildConfig:
         for key, wanted in (("lm.unseen", self.lm.unseen), ("lm.folds", self.lm.folds)):
             if wanted and (self.lm.given is not None or self.lm.text):
                 raise ConfigError(f"{key} needs a model of the training text", hint="Leave out lm.given and lm.text.")
-        if self.lm.unseen and self.lm_folds:
+        if self.text.split_source and self.align.given is not None:
+            raise ConfigError(
+                "text.split_source and align.given exclude each other",
+                hint="Split the text before it is aligned (itersel split), and leave out text.split_source.",
+            )
+        if self.lm.unseen and (self.lm.folds or self.extract.folds):
             raise ConfigError("lm.unseen and models by fold exclude each other", hint="Leave out one of them.")
-        if self.lm.folds is not None and self.extract.folds not in (0, self.lm.folds):
+        if self.lm.folds and self.extract.folds not in (0, self.lm.folds):
             raise ConfigError(
                 f"lm.folds is {self.lm.folds}, but extract.folds is {self.extract.folds}",
                 hint="Give the same number, or leave out one of them.",
@@ -173,10 +191,13 @@ class BuildConfig:
 
     @property
     def lm_folds(self) -> int:
-        """How many language models by fold there are."""
-        if self.lm.given is not None or self.lm.text:
+        """How many language models by fold there are: what to train with on the text that the model was made of."""
+        if self.lm.given is not None or self.lm.text or self.lm.unseen:
             return 0
-        return self.lm.folds or self.extract.folds
+        if self.lm.folds is not None:
+            return self.lm.folds
+        by_default = FOLDS if self.extract.leave_one_out and self.train.shards else 0
+        return self.extract.folds or by_default
 
 
 def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> BuildConfig:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
+from itersel.base.temporary import temporary_folder
 from itersel.engines import RunConfig, open_engine
-from itersel.grammar.extraction import ExtractOptions
-from itersel.mapreduce.execution import silent
+from itersel.grammar.extraction import ExtractConfig
 from itersel.mapreduce.job import DRIVER, Job, Tell
 from itersel.mapreduce.side import Side, SideFile
 from itersel.mapreduce.work_item import WorkItem
@@ -31,15 +29,14 @@ INDEX, SENTENCES, REFERENCES, DOMAINS = "index", "sentences", "references", "dom
 class CompileJob(Job):
     """Compiles planned shards into a folder."""
 
-    rules: ExtractOptions = field(default_factory=ExtractOptions)
+    rules: ExtractConfig = field(default_factory=ExtractConfig)
     options: ShardOptions = field(default_factory=ShardOptions)
     folder: str = ""
     """Where the shards go: a path that all workers reach."""
 
     def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
         planned = PlannedShard.from_line(json.dumps(dict(item.values)))
-        record = write_shard(self.compiler(side), self.folder, planned)
-        tell(item.size, {})
+        record = write_shard(self.compiler(side), self.folder, planned, lambda done: tell(done, {}))
         yield DRIVER, json.dumps(asdict(record)).encode()
 
     def compiler(self, side: Side) -> ShardCompiler:
@@ -73,15 +70,28 @@ def side_files(
 
 
 def compile_shards(
-    plan: Sequence[PlannedShard], job: CompileJob, side: Mapping[str, SideFile], config: RunConfig
+    plan: Sequence[PlannedShard],
+    job: CompileJob,
+    side: Mapping[str, SideFile],
+    config: RunConfig,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> list[ShardRecord]:
-    """Make these shards on an engine; their records, in the plan's order."""
+    """Make these shards on an engine; their records, in the plan's order.
+
+    `advance` is called with the number of sentences compiled since the last call, as far as the engine knows.
+    """
     items = [
         WorkItem(
             number, planned.assignment.name, len(planned.assignment.sentences), values=json.loads(planned.to_line())
         )
         for number, planned in enumerate(plan)
     ]
-    temporary = tempfile.TemporaryDirectory(prefix="itersel-compile-")
-    with temporary as folder, contextlib.closing(open_engine(config, Path(folder))) as engine:
-        return [ShardRecord(**json.loads(bytes(one.value))) for one in engine.run(job, items, side, silent)]
+    told = 0
+
+    def tell(done: float, _: Mapping[str, float]) -> None:
+        nonlocal told
+        before, told = told, int(done)
+        advance(told - before)
+
+    with temporary_folder("compile") as folder, contextlib.closing(open_engine(config, folder)) as engine:
+        return [ShardRecord(**json.loads(bytes(one.value))) for one in engine.run(job, items, side, tell)]

@@ -1,7 +1,7 @@
 """The demo: the whole way from the corpus in data/demo to a report, with the configurations conf/demo*.
 
-build (text → shards)  →  two trainings  →  the test set translated with untuned and trained weights  →  evaluation  →
-report. Every step takes up where an interrupted demo stopped, and gives the same figures each time.
+build (text → shards)  →  two trainings  →  the test set translated with untuned, hand-set and trained weights  →
+evaluation  →  report. Every step resumes where an interrupted demo stopped, and gives the same figures each time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from itersel.base import events
 from itersel.base.config import Settings
 from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
+from itersel.base.folders import DEMO
 from itersel.base.json_files import write_json
 from itersel.base.resources import resource_root
 from itersel.base.tables import text_table
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
+from itersel.evaluation.significance import p_text
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
 from itersel.pipeline.build import build, language_model_path, shards_path
@@ -46,10 +48,12 @@ class Model:
 
 
 UNTUNED = Model("untuned weights", "untuned", "demo-untuned.txt", "")
+HAND_SET = Model("hand-set weights", "hand-set", "experiments/hand-set.weights", "")
 TRAINED = (
     Model("SGD", "sgd", "demo-sgd.yaml", DEV),
     Model("IterSelSGD", "select", "demo-select.yaml", TRAIN),
 )
+MODELS = (UNTUNED, HAND_SET, *TRAINED)
 
 
 @dataclass(frozen=True)
@@ -80,16 +84,16 @@ def demo_sources(given: str | None = None) -> Path:
 def run_demo(sources: Path, output: Path, jobs: int) -> DemoResult:
     """Do all steps that are not done yet; everything goes to the output folder."""
     config = load_config(sources / "conf" / "demo.yaml", [f"work={output}", f"jobs={jobs}"])
-    events.note(table(list(build(config))))
+    events.note(table(list(build(config, DEMO))))
     model, tests = LanguageModel(language_model_path(config)), _shards(config, TEST)
     systems, weights, sentences = [], {}, {}
-    for one in (UNTUNED, *TRAINED):
+    for one in MODELS:
         file = sources / "conf" / one.configuration
         if one.data:
             events.note(f"{one.name} on {one.data}")
             file = train(training_config(file, config, one.data, jobs), output / "runs" / one.folder)
         learned = Weights.read(file)
-        lines = translate_shards(tests, learned, model, DecoderOptions(), jobs)
+        lines = translate_shards(tests, learned, model, DecoderConfig(), jobs)
         with atomic_write(output / TEST / f"{one.folder}.txt") as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
         systems.append(System(one.name, [lines]))
@@ -100,7 +104,8 @@ def run_demo(sources: Path, output: Path, jobs: int) -> DemoResult:
     evaluation = score_systems(systems, references, options, show_progress=True)
     write_json(output / "evaluation.json", asdict(evaluation))
     runs = [output / "runs" / one.folder for one in TRAINED]
-    report = write_report(runs, output / "report.html", title=TITLE, evaluation=evaluation)
+    names = [one.name for one in TRAINED]
+    report = write_report(runs, output / "report.html", title=TITLE, names=names, evaluation=evaluation)
     return DemoResult(weights, sentences, evaluation, report)
 
 
@@ -123,13 +128,13 @@ def outcome_table(outcome: DemoResult) -> str:
     evaluation = outcome.evaluation
     rows = [["", "learned from", "features", *(evaluation.labels[name] for name in METRICS), "length", "gain", "p"]]
     before = None
-    for one in (UNTUNED, *TRAINED):
+    for one in MODELS:
         name, learned_from, gain, p = one.name, "–", "–", "–"
         if one.data:
             learned_from = f"{one.data}, {outcome.sentences[name]:,} sentences"
         if before is not None:
             compared = evaluation.comparison(before, name)
-            gain, p = f"{compared.difference:+.2f}", f"{compared.randomization.p:.4f}"
+            gain, p = f"{compared.difference:+.2f}", p_text(compared.randomization.p)
         scores = [f"{evaluation.score(name, metric).mean:.2f}" for metric in METRICS]
         length = f"{evaluation.length_ratios[name]:.3f}"
         rows.append([name, learned_from, f"{outcome.weights[name]:,}", *scores, length, gain, p])

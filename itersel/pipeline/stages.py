@@ -2,7 +2,7 @@
 
 A record, `stages/NAME.json`, keeps the key (SHA-256 of the inputs' content, the options and the stage's version) and
 the outputs' sizes and hashes. Time stamps play no part. A record is removed before its stage runs and written when the
-stage is complete, so that a run that was killed goes on with the stage it was in.
+stage is complete, so a killed run resumes with the stage that it was in.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class StageResult:
     what: str
     bytes: int
     seconds: float
-    """Of this time: to make it, or to see that it holds."""
+    """Time that this run took to make the stage, or to check that it is up to date."""
     skipped: bool
     made_seconds: float
-    """What it took when it was made; if that was interrupted, what was left to do."""
+    """Time that making it took; after an interruption, only the rest."""
     peak_megabytes: int | None
-    """Of the largest process so far when it was made (itersel.base.usage); None if that was not recorded."""
+    """Peak of the largest process when it was made (itersel.base.usage); None if not recorded."""
 
 
 def run_stage(stage: Stage, work: Path) -> StageResult:
@@ -91,7 +91,7 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
 
 
 def recorded(stage: Stage, work: Path) -> StageResult | None:
-    """What the record says of the stage, without a look at inputs or outputs; None if it is not complete with these
+    """What the record says about the stage, without checking inputs or outputs; None if it is not complete with these
     options: another configuration may have the same work folder."""
     record = _read(work / FOLDER / f"{stage.name}.json")
     if record is None or record.get("options") != json.loads(json.dumps(stage.options)):

@@ -11,7 +11,7 @@ from typing import Any
 from itersel.base.errors import InputError
 from itersel.base.json_files import read_json
 from itersel.evaluation.scoring import Comparison, Evaluation, SystemScore
-from itersel.evaluation.significance import Bootstrap, Randomization
+from itersel.evaluation.significance import Bootstrap, Randomization, p_text
 
 
 def read_evaluation(path: str | os.PathLike[str]) -> Evaluation:
@@ -48,6 +48,7 @@ def _evaluation(values: Mapping[str, Any]) -> Evaluation:
         length_ratios={str(key): float(ratio) for key, ratio in values["length_ratios"].items()},
         comparisons=tuple(map(_comparison, values["comparisons"])),
         warnings=tuple(map(str, values["warnings"])),
+        brevity_penalties={str(key): float(factor) for key, factor in values.get("brevity_penalties", {}).items()},
     )
 
 
@@ -80,6 +81,11 @@ def _pair(values: Any) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def _probability(p: float) -> list[Any]:
+    """The value to sort by, and how it is written: as on the terminal."""
+    return [p, p_text(p)]
+
+
 def evaluation_values(evaluation: Evaluation) -> dict[str, Any]:
     """The same for the browser: a row of scores a system, a row a comparison."""
     return {
@@ -94,6 +100,7 @@ def evaluation_values(evaluation: Evaluation) -> dict[str, Any]:
             {
                 "name": name,
                 "length": evaluation.length_ratios[name],
+                "brevity": evaluation.brevity_penalties.get(name),
                 "scores": [
                     [score.mean, score.deviation, *score.interval, len(score.runs)]
                     for score in (evaluation.score(name, metric) for metric in evaluation.metrics)
@@ -108,8 +115,8 @@ def evaluation_values(evaluation: Evaluation) -> dict[str, Any]:
                 "metric": one.metric,
                 "difference": one.difference,
                 "interval": list(one.bootstrap.interval),
-                "p": one.randomization.p,
-                "p_bootstrap": one.bootstrap.p,
+                "p": _probability(one.randomization.p),
+                "p_bootstrap": _probability(one.bootstrap.p),
                 "better": one.better(),
             }
             for one in evaluation.comparisons

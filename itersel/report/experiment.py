@@ -1,18 +1,37 @@
-"""An experiment's table for the browser."""
+"""An experiment's tables for the browser."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from itersel.base.paper_table import Entry, PaperTable
+from itersel.base.paper_table import Entry, PaperTable, Repeats
+from itersel.report.box_plot import box_of
 
 
 def experiment_values(table: PaperTable) -> dict[str, Any]:
-    """Columns, rows of entries, and the legend."""
+    """Caption, columns, rows of entries, and the legend."""
     return {
-        "columns": [{"label": one.label, "test": one.test, "left": one.left} for one in table.columns],
+        "caption": table.caption,
+        "mark": table.mark,
+        "first": table.first,
+        "columns": [
+            {"label": one.label, "test": one.test, "left": one.left, "prose": one.prose} for one in table.columns
+        ],
         "rows": [{"name": row.name, "entries": [_entry(one) for one in row.entries]} for row in table.rows],
         "legend": list(table.legend),
+        "repeats": [_repeats(one) for one in table.repeats],
+    }
+
+
+def _repeats(one: Repeats) -> dict[str, Any]:
+    """A box for each system with several runs; the scores themselves."""
+    return {
+        "test": one.test,
+        "label": one.label,
+        "systems": [
+            {"name": name, "values": list(values), "box": box_of(values) if len(values) > 1 else None}
+            for name, values in one.systems
+        ],
     }
 
 

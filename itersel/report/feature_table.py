@@ -80,14 +80,14 @@ def feature_table(run: Run, count: int, sentences: Sequence[Sentence], examples:
     if column_norms is not None:
         shown.update(heapq.nsmallest(count, range(len(items)), key=lambda k: (-column_norms[k], items[k][0])))
     rows = sorted(shown, key=lambda k: (-abs(items[k][1]), items[k][0]))
-    histories = _histories(run, [names[k] for k in rows])
+    by_epoch = histories(run, [names[k] for k in rows])
     joined = [(join(one.source), join(one.target)) for one in sentences]
     features = []
     for row, k in enumerate(rows):
         pattern = pattern_of(names[k])
         size = None if column_norms is None else float(column_norms[k])
         found = tuple(_find(pattern, joined, examples))
-        features.append(Feature(names[k], pattern, items[k][1], size, tuple(histories[row]), found))
+        features.append(Feature(names[k], pattern, items[k][1], size, tuple(by_epoch[row]), found))
     counts = Counter(map(kind_of, names))
     kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
     norm = None if column_norms is None else _norm_name(run, best)
@@ -119,7 +119,7 @@ def _norms(run: Run, epoch: EpochRecord, names: Sequence[str]) -> Values | None:
     return _look_up(columns.ids, norms(columns, _norm_name(run, epoch)), feature_ids(list(names)))
 
 
-def _histories(run: Run, names: Sequence[str]) -> list[list[float]]:
+def histories(run: Run, names: Sequence[str]) -> list[list[float]]:
     """The weights of each name, epoch by epoch."""
     wanted = feature_ids(list(names))
     columns = []

@@ -81,8 +81,11 @@ class Run:
         return self.directory.epoch(epoch - 1)
 
 
-def gather(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
-    """Read all runs. A folder that is none, a damaged file or a run named twice is an error that names it."""
+def gather(paths: Sequence[str | os.PathLike[str]], names: Sequence[str] | None = None) -> list[Run]:
+    """Read all runs. A folder that is none, a damaged file or a run named twice is an error that names it.
+
+    `names` are the runs' names; by default, as much of each path as it takes to tell the runs apart.
+    """
     if not paths:
         raise ConfigError("there are no runs to report on", hint="Name at least one directory of itersel train.")
     places = [Path(path) for path in paths]
@@ -92,7 +95,11 @@ def gather(paths: Sequence[str | os.PathLike[str]]) -> list[Run]:
         if real in seen:
             raise ConfigError("the run is named twice", where=place)
         seen.add(real)
-    return [_read(place, name) for place, name in zip(places, short_names(places), strict=True)]
+    if names is None:
+        names = short_names(places)
+    elif len(set(names)) != len(places) or len(names) != len(places):
+        raise ConfigError(f"{len(places)} runs need as many different names, got {', '.join(names) or 'none'}")
+    return [_read(place, name) for place, name in zip(places, names, strict=True)]
 
 
 def short_names(places: Sequence[Path]) -> list[str]:

@@ -34,6 +34,7 @@ SCRIPTS = (
     "curves",
     "shards",
     "time",
+    "weights",
     "features",
     "translations",
     "configuration",
@@ -51,20 +52,22 @@ def write_report(
     output: str | os.PathLike[str],
     *,
     title: str | None = None,
+    names: Sequence[str] | None = None,
     features: int = FEATURES,
     sentences: int = SENTENCES,
     evaluation: Evaluation | None = None,
-    experiment: PaperTable | None = None,
+    experiment: Sequence[PaperTable] = (),
 ) -> Path:
     """Write the page about the runs (directories of itersel train) to `output`; the same runs give the same bytes.
 
-    `features` and `sentences` limit its size; `evaluation` adds scores and tests of any systems to it, `experiment` the
-    table of the experiment that the runs belong to.
+    `names` are what the runs are called, by default as their folders; a system of the evaluation that has a run's name
+    is shown in the run's colour. `features` and `sentences` limit the page's size. `evaluation` adds scores and tests
+    of any systems, `experiment` the tables of the experiment that the runs belong to.
     """
     for key, value in (("features", features), ("sentences", sentences)):
         if not 1 <= value <= LIMIT:
             raise ConfigError(f"{key} is {value}", hint=f"Give a number from 1 to {LIMIT:,}.")
-    found = gather(runs)
+    found = gather(runs, names)
     data = payload(
         found,
         title=title or TITLE,

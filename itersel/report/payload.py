@@ -9,23 +9,21 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from itersel.base.figures import Declaration, Figure
 from itersel.base.paper_table import PaperTable
 from itersel.evaluation.scoring import Evaluation
+from itersel.report.box_plot import box_of
 from itersel.report.evaluation import evaluation_values
 from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Feature, FeatureTable, Sentence, feature_table
 from itersel.report.gather import Run
 from itersel.report.patterns import Side
 from itersel.report.translations import DevtestSet, Outputs, devtest_sets, example_sentences
+from itersel.report.weight_history import cross_sections, weight_history
 from itersel.run.history import EpochRecord
 
 STRIP = 60
 """Shards up to which each is a dot of its own; of more, only those beyond the whiskers are."""
-WHISKER = 1.5
-"""Length of a whisker, in heights of the box (Tukey)."""
 SENTENCES = "lists"
 """The statistic that counts sentences, where an algorithm declares it."""
 
@@ -37,7 +35,7 @@ def payload(
     features: int,
     sentences: int,
     evaluation: Evaluation | None = None,
-    experiment: PaperTable | None = None,
+    experiment: Sequence[PaperTable] = (),
 ) -> dict[str, Any]:
     """Everything the page shows; at most `features` by weight and by norm, and `sentences` of each devtest set."""
     sets = devtest_sets(runs, sentences)
@@ -50,7 +48,7 @@ def payload(
         "sets": [_set(one) for one in sets],
         "configuration": configuration_rows(runs),
         "evaluation": None if evaluation is None else evaluation_values(evaluation),
-        "experiment": None if experiment is None else experiment_values(experiment),
+        "experiment": [experiment_values(table) for table in experiment],
     }
 
 
@@ -92,6 +90,7 @@ def _figure(name: str, figure: Figure) -> dict[str, Any]:
         "about": figure.about,
         "form": figure.form,
         "shown": list(figure.shown),
+        "beside": figure.beside,
     }
 
 
@@ -120,6 +119,41 @@ def _run(
         "translated": list(run.translated),
         "epochs": [_epoch(epoch, own) for epoch in run.epochs],
         "features": None if table is None else _features(table, examples),
+        "weights": _weights(run),
+        "sections": _sections(run),
+    }
+
+
+def _weights(run: Run) -> dict[str, Any] | None:
+    found = weight_history(run)
+    if found is None:
+        return None
+    starts = found.starts or [None] * len(found.names)
+    return {
+        "names": list(found.names),
+        "start": [short(value) for value in starts],
+        "epochs": [[short(value) for value in values] for values in found.epochs],
+    }
+
+
+def _sections(run: Run) -> dict[str, Any] | None:
+    found = cross_sections(run)
+    if found is None:
+        return None
+    declared, sections = found
+    return {
+        "label": declared.label,
+        "about": declared.about,
+        "form": declared.form,
+        "features": [
+            {
+                "name": one.name,
+                "at": short(one.at),
+                "weights": [short(value) for value in one.weights],
+                "values": [short(value) for value in one.values],
+            }
+            for one in sections
+        ],
     }
 
 
@@ -151,10 +185,7 @@ def spread(shards: Iterable[tuple[int, float | None]]) -> dict[str, Any] | None:
     values = [value for _, value in known]
     if len(values) < 2:
         return None
-    low, median, high = (float(q) for q in np.percentile(values, (25, 50, 75)))
-    reach = WHISKER * (high - low)
-    inside = [value for value in values if low - reach <= value <= high + reach] or [median]
-    bottom, top = min(inside), max(inside)
+    bottom, low, median, high, top = box_of(values)
     every = len(values) <= STRIP
     dots = [[shard, short(value)] for shard, value in known if every or not bottom <= value <= top]
     return {"box": [short(one) for one in (bottom, low, median, high, top)], "dots": dots}

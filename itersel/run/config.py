@@ -18,14 +18,35 @@ from itersel.engines.config import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.mixing import SelectionConfig
 from itersel.lists.source import AnySource
+from itersel.lm.binary import prefer_binaries
+from itersel.lm.seen import SUFFIX as SEEN_SUFFIX
+from itersel.response.config import ResponseConfig
+from itersel.response.opening import open_response
 from itersel.run.layout import LayoutConfig
 from itersel.shards.assignment import OLD_KINDS
 
 Config = TypeVar("Config")
-RESULT_FREE = ("epochs", "patience", "run")
+RESULT_FREE = (
+    "epochs",
+    "patience",
+    "run",
+    "build",
+    "learn_from",
+    "allow_seen_references",
+    "open_choices",
+    "keep_start",
+)
 """Keys that a run may be resumed with another value of."""
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
+
+RATE, METRIC, SHUFFLE = "rate", "metric", "shuffle"
+OPEN_KEYS = {
+    RATE: ("epoch.learn.eta", "epoch.learn.schedule", "epoch.learn.batch"),
+    METRIC: ("epoch.metric",),
+    SHUFFLE: ("epoch.shuffle",),
+}
+"""What is chosen, with the keys that decide it if one of them is given."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +73,27 @@ class TrainConfig:
     epoch: EpochConfig = field(default_factory=EpochConfig)
     selection: SelectionConfig = field(default_factory=lambda: SelectionConfig(top=100_000))
     """Which features iter_sel_sgd keeps."""
+    response: ResponseConfig | None = None
+    """Who says whether a translation did its job, for exec and rebol."""
     run: RunConfig = field(default_factory=RunConfig)
+    build: PathStr | None = None
+    """The work folder of a finished `itersel build`: it has shards, devtest and language models, unless they are named
+    here (itersel.run.build_folder)."""
+    learn_from: str | None = None
+    """The set of the build to learn from. Default: dev for sgd and tuners, train for others."""
+    allow_seen_references: bool = False
+    """Train even if the language model has seen the references of the sentences to learn from."""
+    keep_start: Internal = None
+    """Take the start weights if no epoch is better on devtest."""
+    open_choices: Internal = None
+    """What the settings left open, to be chosen by the data (itersel.run.defaults)."""
     own: Internal = None
     """The algorithm's own configuration: what stands under the key that is called like the algorithm."""
 
     def __post_init__(self) -> None:
         validate(self)
         algorithm_class(self.algorithm)
-        if self.patience is not None and not self.devtest:
+        if self.patience is not None and not self.devtest and self.build is None:
             raise ConfigError(
                 f"patience is {self.patience}, but there is no devtest", hint="Give devtest shards, to score epochs on."
             )
@@ -72,8 +106,17 @@ class TrainConfig:
 
 
 def load_train_config(settings: Settings | Mapping[str, Any]) -> TrainConfig:
-    """The configuration with these settings; see `load_with_algorithm`."""
-    return load_with_algorithm(TrainConfig, settings)
+    """The configuration with these settings; see `load_with_algorithm`. What they leave open is chosen by the data."""
+    settings = settings if isinstance(settings, Settings) else Settings.of(settings)
+    return replace(load_with_algorithm(TrainConfig, settings), open_choices=open_choices(settings))
+
+
+def open_choices(settings: Settings) -> tuple[str, ...]:
+    """What the settings leave open. A key with the value null counts as not given."""
+    given = {
+        key for keys in OPEN_KEYS.values() for key in keys if (found := settings.find(key)) and found.value is not None
+    }
+    return tuple(name for name, keys in OPEN_KEYS.items() if not given.intersection(keys))
 
 
 def load_with_algorithm(kind: type[Config], settings: Settings | Mapping[str, Any]) -> Config:
@@ -118,9 +161,19 @@ def expand(patterns: Sequence[str], key: str, order: Callable[[str], Any] | None
     return found
 
 
+def check_files(config: TrainConfig) -> None:
+    """InputError that names the key of a file that is not there."""
+    for key in ("language_model", "start"):
+        path = getattr(config, key)
+        if path is not None and not os.path.isfile(path):
+            raise InputError(f"{key}: no such file", where=path)
+
+
 def fold_model_paths(config: TrainConfig) -> list[str]:
     """The files of the models by fold, in the order of the folds."""
     found = expand(config.fold_models, "fold_models", by_numbers) if config.fold_models else []
+    found = [path for path in found if not path.endswith(SEEN_SUFFIX)]  # a pattern finds these beside their models
+    found = prefer_binaries(found)  # of model/lm.without-fold.*, which a build has in two forms
     if len(found) == 1:
         raise ConfigError("fold_models needs at least two models, got one")
     return found
@@ -136,8 +189,10 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
     values = asdict(config)
     if config.own is None:
         del values["own"]
-    for key in (*RESULT_FREE, *PATHS):
+    for key in (*RESULT_FREE, *PATHS, "response"):
         del values[key]
+    if config.response is not None:
+        values["response"] = {"checksum": open_response(config.response).checksum, "limit": config.response.limit}
     made = dict(flat(values))
     # Runs of itersel 0.1 have the former words in theirs, and are to be resumed.
     made["layout.kind"] = {new: old for old, new in OLD_KINDS.items()}.get(config.layout.kind, config.layout.kind)

@@ -10,16 +10,15 @@ from dataclasses import dataclass, field
 
 from itersel.algorithms.epoch_job import language_models
 from itersel.base.figures import Figure
-from itersel.base.workers import ordered_map
-from itersel.decode.decoder import DecoderOptions
-from itersel.decode.shard_decoder import ShardDecoder
+from itersel.decode.decoder import DecoderConfig
+from itersel.decode.shard_translator import ShardTranslator
 from itersel.lists.source import AnySource, ListOptions
 from itersel.lm.model import LanguageModel
 from itersel.mapreduce.job import DRIVER, Job, Record, Tell
 from itersel.mapreduce.shard_item import Part, open_parts, shard_item
 from itersel.mapreduce.side import Side, SideFile
 from itersel.mapreduce.work_item import ItemFile, WorkItem
-from itersel.metrics.corpus import CorpusMetric, bleu_length_ratio
+from itersel.metrics.corpus import CorpusMetric, bleu_brevity_penalty, bleu_length_ratio
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.shards.shard import Shard
@@ -46,6 +45,14 @@ FIGURES = (
         about="Length of the devtest translations over that of their closest references.",
         shown=("curve",),
     ),
+    Figure(
+        "devtest_brevity_penalty",
+        "brevity penalty",
+        "devtest_brevity_penalty",
+        form="ratio",
+        about="BLEU's factor for devtest translations that are shorter than their references.",
+        shown=("table",),
+    ),
 )
 
 
@@ -53,7 +60,7 @@ FIGURES = (
 class TranslateJob(Job):
     """Translates blocks of sentences: nothing to reduce."""
 
-    decoder: DecoderOptions = field(default_factory=DecoderOptions)
+    decoder: DecoderConfig = field(default_factory=DecoderConfig)
 
     def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
         weights = Vector.read(side.path(WEIGHTS), mapped=True)
@@ -75,7 +82,7 @@ def translate_sources(
     sources: Sequence[AnySource],
     weights: Vector,
     side: Mapping[str, SideFile],
-    decoder: DecoderOptions,
+    decoder: DecoderConfig,
     run: RunJob,
 ) -> list[str]:
     """Translations of all sentences of all sources, in order. `side` has the weights, and the language model."""
@@ -104,24 +111,11 @@ def translate_shards(
     shards: Sequence[Shard],
     weights: Weights | Vector,
     model: LanguageModel | None,
-    options: DecoderOptions,
+    options: DecoderConfig,
     jobs: int = 1,
 ) -> list[str]:
     """Translations of all sentences, in order, by processes of this machine and without a run."""
-    decoders: dict[int, ShardDecoder] = {}  # filled in each process as needed
-
-    def translate(block: tuple[int, range]) -> list[str]:
-        number, sentences = block
-        if number not in decoders:
-            decoders[number] = ShardDecoder(shards[number], weights, model, options)
-        return [decoders[number].translate(sentence) for sentence in sentences]
-
-    def blocks() -> Iterator[tuple[int, range]]:
-        for number, shard in enumerate(shards):
-            for first in range(0, len(shard), BLOCK):
-                yield number, range(first, min(first + BLOCK, len(shard)))
-
-    return [line for lines in ordered_map(translate, blocks(), jobs) for line in lines]
+    return list(ShardTranslator(shards, weights, model, options).best(jobs))
 
 
 @dataclass(frozen=True)
@@ -130,12 +124,17 @@ class Score:
 
     bleu: float
     length_ratio: float
+    brevity_penalty: float
     warnings: tuple[str, ...]
 
     @property
     def facts(self) -> dict[str, float]:
-        """For the manifest; FIGURES says what they are."""
-        return {"devtest_bleu": self.bleu, "devtest_length_ratio": self.length_ratio}
+        """The numbers that go into the manifest; FIGURES describes them."""
+        return {
+            "devtest_bleu": self.bleu,
+            "devtest_length_ratio": self.length_ratio,
+            "devtest_brevity_penalty": self.brevity_penalty,
+        }
 
 
 def score(sources: Sequence[AnySource | Shard], translations: Sequence[str]) -> Score:
@@ -144,7 +143,8 @@ def score(sources: Sequence[AnySource | Shard], translations: Sequence[str]) -> 
     bleu = CorpusMetric("bleu", references)
     statistics = bleu.statistics(translations)
     ratio = bleu_length_ratio(statistics)
-    return Score(bleu.score(statistics), ratio, tuple(_degenerate(translations, ratio)))
+    penalty = bleu_brevity_penalty(statistics)
+    return Score(bleu.score(statistics), ratio, penalty, tuple(_degenerate(translations, ratio)))
 
 
 def _degenerate(translations: Sequence[str], ratio: float) -> Iterator[str]:

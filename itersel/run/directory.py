@@ -2,7 +2,7 @@
 
 run.json                     configuration, identity and versions
 manifest.json                finished epochs with checksums, scores and the chosen one
-statistics.jsonl             one line a shard and epoch, and one an epoch, which also says what it took (`made`)
+statistics.jsonl             one line per shard and epoch, and one per epoch, which also has its cost (`made`)
 weights.vec, weights.txt.gz  the chosen epoch's
 epoch-001/weights.vec        the model after the epoch; weights.txt.gz: the same as `name value` lines
 epoch-001/norms.vec          its columns' ranking keys and means (itersel.learn.mixing.Columns)
@@ -21,7 +21,8 @@ from typing import Any
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import atomic_write, file_checksum
-from itersel.base.json_files import read_json, write_json
+from itersel.base.folders import LOCK_FILE, MARK, RUN, claim_folder
+from itersel.base.json_files import parse_json, read_json, write_json
 
 FORMAT = 1
 
@@ -32,6 +33,8 @@ class RunDirectory:
     def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
         self.manifest: dict[str, Any] = {"format": FORMAT, "epochs": [], "chosen": None}
+        self._created = not self.path.exists()
+        self._begun = False  # the run began with this object
 
     def epoch(self, number: int) -> Path:
         """The folder of an epoch, which is counted from 0 here and from 1 for people."""
@@ -60,8 +63,9 @@ class RunDirectory:
         return len(self.manifest["epochs"])
 
     def claim(self, identity: dict[str, Any], description: dict[str, Any]) -> None:
-        """Begin a run here or take up the one of the same identity; refuse any other with the difference."""
+        """Begin a run here, or resume the one with the same identity; refuse any other and show the differences."""
         place = self.path / "run.json"
+        claim_folder(self.path, RUN)
         if place.exists():
             known = read_json(place).get("identity", {})
             if known != identity:
@@ -71,10 +75,7 @@ class RunDirectory:
                     where=self.path,
                     hint="Name another directory, or remove this one.",
                 )
-        elif any(not entry.name.startswith(".") for entry in self.path.iterdir()):
-            raise ConfigError(
-                "the directory is not empty, and there is no run in it", where=self.path, hint="Name another directory."
-            )
+        self._begun = not place.exists()
         write_json(place, {"format": FORMAT, "identity": identity} | description)
         if (self.path / "manifest.json").exists():
             self.manifest = read_json(self.path / "manifest.json")
@@ -99,6 +100,17 @@ class RunDirectory:
             left.unlink(missing_ok=True)
         self.write_statistics([])
 
+    def give_up(self) -> None:
+        """Leave the directory as it was before the run began, if no epoch is finished: the mistake was the user's, and
+        the next run may have other settings. A run that began earlier stays."""
+        if self._begun and not self.manifest["epochs"]:
+            for entry in self.path.iterdir():
+                if not entry.name.startswith(".") or entry.name == MARK:
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        if self._created and [entry.name for entry in self.path.iterdir()] in ([], [LOCK_FILE]):
+            (self.path / LOCK_FILE).unlink(missing_ok=True)
+            self.path.rmdir()
+
     def finish_start(self, files: list[Path], facts: dict[str, Any]) -> None:
         """Enter the start weights' devtest scores into the manifest."""
         self.manifest["start"] = facts | {"files": self._checksums(files)}
@@ -119,7 +131,13 @@ class RunDirectory:
         """Add lines to those of the finished epochs."""
         place, kept = self.path / "statistics.jsonl", []
         if place.exists():
-            kept = [line for line in map(json.loads, place.read_text().splitlines()) if line["epoch"] <= self.finished]
+            try:
+                known = [parse_json(line) for line in place.read_bytes().splitlines()]
+                kept = [line for line in known if line["epoch"] <= self.finished]
+            except (ValueError, KeyError, TypeError):
+                raise InputError(
+                    "damaged: not lines of JSON with an epoch", where=place, hint="Start again in another directory."
+                ) from None
         with atomic_write(place) as stream:
             for line in kept + lines:
                 stream.write((json.dumps(line) + "\n").encode())

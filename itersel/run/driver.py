@@ -26,6 +26,7 @@ from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Choice
 from itersel.base.files import atomic_write
+from itersel.base.folders import RUN, check_folder_kind
 from itersel.base.locks import alone
 from itersel.base.usage import Stopwatch
 from itersel.base.version import __version__, build_id
@@ -36,10 +37,14 @@ from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
-from itersel.run.config import TrainConfig, expand, fold_model_paths, identity
+from itersel.response.cache import FILE as ANSWERS
+from itersel.run.build_folder import with_build
+from itersel.run.config import TrainConfig, check_files, expand, fold_model_paths, identity
+from itersel.run.defaults import with_defaults
 from itersel.run.devtest import FIGURES, WEIGHTS, score, translate_sources
 from itersel.run.directory import RunDirectory
 from itersel.run.job_runner import JobRunner
+from itersel.run.seen import check_unseen
 
 START = -1
 """The number of the round before the first: its devtest score is that of the start weights."""
@@ -47,30 +52,42 @@ START = -1
 
 def train(config: TrainConfig, directory: str | os.PathLike[str], *, warn: Callable[[str], None] | None = None) -> Path:
     """Run or resume the training in the directory; returns the chosen round's weights as a text file."""
+    config = with_build(config)
     if not config.shards:
-        raise ConfigError("there are no shards to train on", hint="Give shards: [FILE, …] or --shards.")
+        raise ConfigError(
+            "there are no shards to train on", hint="Give the work folder of a build (--build), or shards (--shards)."
+        )
     run = RunDirectory(directory)
+    check_folder_kind(run.path, RUN)
     with alone(run.path):
-        driver = Driver(config, run, warn or events.warn)
-        with contextlib.closing(open_engine(config.run, run.engine)) as engine:
-            return driver.run(engine)
+        try:
+            driver = Driver(config, run, warn or events.warn)
+            with contextlib.closing(open_engine(config.run, run.engine)) as engine:
+                return driver.run(engine)
+        except (ConfigError, InputError):
+            run.give_up()
+            raise
 
 
 class Driver:
     """One run in its directory."""
 
     def __init__(self, config: TrainConfig, directory: RunDirectory, warn: Callable[[str], None]):
-        self.config, self.directory, self.warn = config, directory, warn
+        self.directory, self.warn = directory, warn
         self.watch = Stopwatch()
         kind = algorithm_class(config.algorithm)
-        self.algorithm = kind(config)
+        check_files(config)
         self.files = [_open(path) for path in expand(config.shards, "shards")]
+        self.config = config = with_defaults(config, self.files)
+        self.algorithm = kind(config)
         devtest = [_open(path) for path in expand(config.devtest, "devtest")]
         self.devtest = sorted(devtest, key=lambda one: not one.decodes)  # shards first, otherwise as given
         self.declaration = kind.declaration(FIGURES if self.devtest else ())
         self.default_shards = 1 if kind.one_shard else None
         self.folds = fold_model_paths(config)
         self.algorithm.check(self.items(0))
+        if not config.allow_seen_references:
+            check_unseen(self.files, config.language_model, self.folds)
         description = {
             "configuration": asdict(config),
             "declaration": self.declaration.to_json(),
@@ -107,7 +124,7 @@ class Driver:
         if not self.start:
             Vector.of([], []).write(place)
         facts, files, warnings = self.score_devtest(self.runner(engine, START), START, Vector.read(place), place)
-        for warning in warnings if self.start else []:  # weights of 0 choose nothing, so nobody expects much of them
+        for warning in warnings if self.start else []:  # weights of 0 choose nothing, so their score says nothing
             self.warn(f"start weights: {warning}")
         self.directory.finish_start(files, facts)
         self.directory.forget_jobs(START)
@@ -229,12 +246,17 @@ class Driver:
             self.algorithm.conclude(entries, chosen)
         except InputError as error:
             raise InputError(error.message, where=error.where or self.directory.path, hint=error.hint) from None
+        for remark in self.algorithm.remarks(entries):
+            self.warn(remark)
+        before = self.directory.manifest.get("start", {}).get(choice.key) if choice is not None else None
+        start_is_better = choice is not None and before is not None and choice.better(before, chosen[choice.key])
         folder = self.directory.epoch(chosen["epoch"] - 1)
         for name in ("weights.vec", "weights.txt.gz"):
             with atomic_write(self.directory.path / name, compress=False) as stream:
                 stream.write((folder / name).read_bytes())
-        before = self.directory.manifest.get("start", {}).get(choice.key) if choice is not None else None
-        if choice is not None and before is not None and choice.better(before, chosen[choice.key]):
+        if choice is not None and before is not None and self.config.keep_start:
+            self.say_before_and_after(choice, before, chosen[choice.key], kept=start_is_better)
+        elif choice is not None and before is not None and start_is_better:
             self.warn(
                 f"no epoch is as good on devtest as the start weights ({choice.label} {before:.2f}): the best has"
                 f" {chosen[choice.key]:.2f}; a smaller learning rate or another metric may help"
@@ -242,6 +264,16 @@ class Driver:
         self.directory.manifest["chosen"] = chosen["epoch"]
         self.directory.write_manifest()
         return self.directory.path / "weights.txt.gz"
+
+    def say_before_and_after(self, choice: Choice, before: float, after: float, *, kept: bool) -> None:
+        """Whether the start weights, which keep the order of lists, were better; if so, they become the run's."""
+        self.directory.manifest["kept_start"] = kept
+        events.note(f"held-out {choice.label}: {before:.2f} as the lists came, {after:.2f} after the best epoch")
+        if not kept:
+            return
+        Vector.of_names(self.start).write(self.directory.path / "weights.vec")
+        Weights(self.start).write(self.directory.path / "weights.txt.gz")
+        self.warn("the lists were better as they came: the weights of this run keep their order")
 
 
 class Context:
@@ -257,6 +289,10 @@ class Context:
     @property
     def models(self) -> Mapping[str, SideFile]:
         return self.driver.language_models(folds=True)
+
+    @property
+    def answers(self) -> str:
+        return os.fspath((self.driver.directory.path / ANSWERS).absolute())
 
     def items(self, number: int) -> Sequence[WorkItem]:
         return self.driver.items(number)

@@ -12,7 +12,9 @@ from itersel.engines.sizing import Measured, Workload
 from itersel.learn.epoch import EpochConfig, run_epoch
 from itersel.lists.source import ShardSource, open_source
 from itersel.lm.model import LanguageModel
+from itersel.run.build_folder import with_build
 from itersel.run.config import TrainConfig, expand, fold_model_paths
+from itersel.run.defaults import with_defaults
 from itersel.shards.shard import Shard
 
 SAMPLE = 20
@@ -21,13 +23,15 @@ SAMPLE = 20
 
 def dry_run(config: TrainConfig, directory: str | os.PathLike[str]) -> str:
     """What the engine would make and cost, for people; nothing is made."""
+    config = with_build(config)
     return engine_class(config.run.runner).dry_run(config.run, Path(directory), lambda: workload(config))
 
 
 def workload(config: TrainConfig) -> Workload:
     """What a training asks of an engine; it trains on some sentences to see what they cost."""
-    algorithm = algorithm_class(config.algorithm)(config)
     shards = [open_source(path) for path in expand(config.shards, "shards")]
+    config = with_defaults(config, shards)
+    algorithm = algorithm_class(config.algorithm)(config)
     devtest = expand(config.devtest, "devtest")
     folds = fold_model_paths(config)
     items = config.layout.items(shards, 0, 1 if algorithm.one_shard else None)

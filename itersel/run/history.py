@@ -198,7 +198,7 @@ Wholes = dict[int, tuple[Measures, Mapping[str, Any] | None]]
 
 
 def _statistics(place: Path, parts: tuple[str, ...]) -> tuple[Wholes, dict[int, dict[int, Measures]]]:
-    """Measures by epoch, with what it took, and by epoch and shard."""
+    """Measures by epoch, with what the epoch cost, and by epoch and shard."""
     wholes: Wholes = {}
     shards: dict[int, dict[int, Measures]] = {}
     for number, text in enumerate(read_lines(place), 1):

@@ -1,17 +1,17 @@
 """A run's jobs, one after the other, on its engine: finished ones are kept until their round is over.
 
 What a job handed to the driver is a file of records in the round's folder, under the job's fingerprint. A killed
-round is taken up at its last finished job; the engine itself may know what of an unfinished one is done.
+round resumes after its last finished job; the engine itself may know which parts of an unfinished job are done.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from itersel.base.figures import Declaration
 from itersel.base.progress import Progress
+from itersel.base.temporary import temporary_folder
 from itersel.engines import Engine
 from itersel.mapreduce import source_code
 from itersel.mapreduce.fingerprint import fingerprint
@@ -42,8 +42,8 @@ class JobRunner:
             known = RecordFile(place)
             if known.note == note:
                 return list(known.records())
-        with tempfile.TemporaryDirectory(prefix="itersel-code-") as temporary:
-            records = self._run(job, items, source_code.with_code(job, side, Path(temporary)), title)
+        with temporary_folder("code") as temporary:
+            records = self._run(job, items, source_code.with_code(job, side, temporary), title)
         write_records(place, records, note)
         return list(RecordFile(place).records())
 

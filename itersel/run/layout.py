@@ -14,7 +14,7 @@ from typing import Annotated
 from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.lists.source import AnySource
-from itersel.mapreduce.shard_item import Part, shard_item
+from itersel.mapreduce.shard_item import Part, fold_of, shard_item
 from itersel.mapreduce.work_item import ItemFile, WorkItem
 from itersel.shards.assignment import DOMAINS, OLD_KINDS, Layout, random_bits
 
@@ -83,21 +83,9 @@ def _parts(source: AnySource, sentences: Sequence[int] | None, folds: int) -> It
         return
     by_fold: dict[int, list[int]] = {}
     for sentence in range(len(source)) if sentences is None else sentences:
-        by_fold.setdefault(_fold(source, sentence, folds), []).append(sentence)
+        by_fold.setdefault(fold_of(source, sentence, folds), []).append(sentence)
     for fold in sorted(by_fold):
         yield Part(file, tuple(by_fold[fold]), fold)
-
-
-def _fold(shard: AnySource, sentence: int, folds: int) -> int:
-    """As itersel.lm and itersel.grammar.extraction cut a corpus: by the number of the sentence in it."""
-    name = shard.id(sentence)
-    if not (name.isascii() and name.isdigit()):
-        raise InputError(
-            f"the id {name!r} of a sentence is not its number in the corpus",
-            where=shard.path,
-            hint="Language models by fold need shards that were made of plain text, as by itersel build.",
-        )
-    return int(name) % folds
 
 
 def _label(shard: AnySource, sentence: int) -> str:
@@ -109,7 +97,3 @@ def _label(shard: AnySource, sentence: int) -> str:
             hint="Compile the shards with labels (itersel shard --domains), or choose another layout.",
         )
     return label
-
-
-TrainLayout = LayoutConfig
-"""The name in itersel 0.1."""

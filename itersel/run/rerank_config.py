@@ -14,6 +14,7 @@ from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import SelectionConfig
 from itersel.lists.compiler import ORDERS, ObjectiveConfig
 from itersel.lists.reader import FieldsConfig
+from itersel.response.config import ResponseConfig
 from itersel.run.config import TrainConfig
 from itersel.run.layout import LayoutConfig
 
@@ -29,6 +30,9 @@ class RerankConfig:
 
     lists: tuple[PathStr, ...] = ()
     """N-best files, in order."""
+    merge: bool = False
+    """The files have lists of the same sentences, as an outside decoder wrote them in successive iterations: join a
+    sentence's lists."""
     references: tuple[PathStr, ...] = ()
     """One or several files of references; none if `fields.objective` says how good a hypothesis is."""
     references_by: Annotated[str, OneOf(*ORDERS)] = "id"
@@ -38,8 +42,14 @@ class RerankConfig:
     devtest_references: tuple[PathStr, ...] = ()
     fields: FieldsConfig = field(default_factory=FieldsConfig)
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    held_out: Annotated[int, Range(0)] = 5
+    """Where there are references and no devtest, every n-th list is not learned from: these lists choose the
+    epoch. 0: none."""
+    own_score: bool = True
+    """The system's own score is a feature, `SystemScore`, and training starts from its weight 1: from the lists' own
+    order. If no epoch is better than that, the order is kept."""
     start: PathStr | None = None
-    """Weight file to start from; none: all weights 0."""
+    """Weight file to start from; none: all weights 0, except for that of `SystemScore`."""
     layout: LayoutConfig = field(default_factory=lambda: LayoutConfig("random"))
     """How lists are dealt out to shards. Default: shards of 1,000 lists; one shard for sgd."""
     algorithm: str = DEFAULT
@@ -50,6 +60,8 @@ class RerankConfig:
     """Take a shard's lists in another order in each epoch, by `layout.seed`."""
     selection: SelectionConfig = field(default_factory=lambda: SelectionConfig(top=100_000))
     """Which features iter_sel_sgd keeps."""
+    response: ResponseConfig | None = None
+    """Who says whether a hypothesis did its job, for exec and rebol."""
     run: RunConfig = field(default_factory=RunConfig)
     """Where the work is done. Has no influence on the result."""
     own: Internal = None
@@ -108,6 +120,8 @@ class RerankConfig:
             patience=self.patience,
             epoch=epoch,
             selection=self.selection,
+            response=self.response,
             run=self.run,
+            keep_start=True,
             own=self.own,
         )

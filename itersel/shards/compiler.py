@@ -10,20 +10,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import check_utf8, parallel_lines, read_bytes
-from itersel.grammar.extraction import CACHE_BYTES, ExtractOptions, Extractor
+from itersel.grammar.extraction import CACHE_BYTES, ExtractConfig, Extractor
+from itersel.grammar.grammar import Grammar
 from itersel.model.features import parse_groups
 from itersel.shards.shard import ShardWriter
 from itersel.text.bitext import SEPARATOR, words
+from itersel.text.markup import refuse_markup
 from itersel.text.sentences import GrammarPlaces, Sentence, read_sentences
 
-FORMAT = 2
+FORMAT = 3
 LABEL_FORBIDDEN = "[],|"
 
 
@@ -102,6 +104,7 @@ def _parallel(path: str | os.PathLike[str], count: int, other: str | os.PathLike
 
 
 def _check_line(line: str, where: str) -> None:
+    refuse_markup(line, where)
     if not words(line):
         raise InputError("the line is empty", where=where, hint="Remove the sentence from all files.")
     if SEPARATOR in line:
@@ -121,17 +124,17 @@ class GrammarSource(Protocol):
     def key(self, sentence: Sentence) -> str:
         """What one grammar depends on beyond `identity`, the sentence and its number."""
 
-    def grammar(self, number: int, sentence: Sentence) -> tuple[bytes, str]:
-        """The text grammar, and its name for messages."""
+    def grammar(self, number: int, sentence: Sentence, options: ShardOptions) -> tuple[bytes | Grammar, str]:
+        """The grammar, perhaps as text, and its name for messages."""
 
 
 class IndexGrammars:
-    """Grammars that are extracted on demand and never written."""
+    """Grammars that are extracted on demand: neither files nor text are made."""
 
     def __init__(
         self,
         index: str | os.PathLike[str],
-        options: ExtractOptions | None = None,
+        options: ExtractConfig | None = None,
         *,
         cache_bytes: int = CACHE_BYTES,
     ):
@@ -143,9 +146,11 @@ class IndexGrammars:
     def key(self, sentence: Sentence) -> str:  # noqa: ARG002
         return ""
 
-    def grammar(self, number: int, sentence: Sentence) -> tuple[bytes, str]:
-        where = sentence.where or f"sentence {number + 1}"
-        return self.extractor.extract(sentence.text, number, where=where), f"grammar of {where}"
+    def grammar(self, number: int, sentence: Sentence, options: ShardOptions) -> tuple[Grammar, str]:
+        made = self.extractor.grammar(
+            sentence.text, number, where=sentence.where, goal=options.goal, nonterminal=options.nonterminal
+        )
+        return made, made.path
 
 
 class FileGrammars:
@@ -161,7 +166,7 @@ class FileGrammars:
         except OSError as error:
             raise InputError(f"cannot read: {error.strerror} [grammar of {sentence}]", where=path) from None
 
-    def grammar(self, number: int, sentence: Sentence) -> tuple[bytes, str]:  # noqa: ARG002
+    def grammar(self, number: int, sentence: Sentence, options: ShardOptions) -> tuple[bytes, str]:  # noqa: ARG002
         path = _grammar_path(sentence)
         content = read_bytes(path)
         check_utf8(content, path)
@@ -193,14 +198,16 @@ class ShardCompiler:
             digest.update(b"\n" + json.dumps([*content, self.grammars.key(sentence)]).encode())
         return digest.hexdigest()
 
-    def compile(self, numbers: Sequence[int]) -> bytes:
-        """The shard of the sentences with these numbers, in this order."""
+    def compile(self, numbers: Sequence[int], tell: Callable[[int], None] | None = None) -> bytes:
+        """The shard of the sentences with these numbers, in this order; `tell` hears how many are compiled so far."""
         writer = self.options.writer()
-        for number in numbers:
+        for done, number in enumerate(numbers, 1):
             sentence = self._sentence(number)
-            grammar, name = self.grammars.grammar(number, sentence)
+            grammar, name = self.grammars.grammar(number, sentence, self.options)
             references, domain = self.corpus.references[number], self.corpus.domains[number]
             writer.add(sentence.text, references, grammar, id=sentence.id, task=domain, path=name)
+            if tell is not None:
+                tell(done)
         return writer.to_bytes()
 
     def _sentence(self, number: int) -> Sentence:

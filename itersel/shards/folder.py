@@ -15,15 +15,16 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from itersel.base.errors import InputError, ResourceError
 from itersel.base.files import atomic_write, read_bytes
+from itersel.base.folders import SHARDS, check_folder_kind, claim_folder
 from itersel.base.json_files import find_json
 from itersel.base.locks import exclusive
-from itersel.base.workers import ordered_map
+from itersel.base.shared_table import shared_table
+from itersel.base.workers import ordered_map, process_count
 from itersel.shards.assignment import Assignment, Layout
 from itersel.shards.compiler import ShardCompiler
 from itersel.shards.shard import Shard
@@ -89,7 +90,9 @@ class FinishedShard:
     trouble: str | None = None
 
 
-Runner = Callable[[Sequence[PlannedShard]], Iterable[ShardRecord]]
+Count = Callable[[int], None]
+Runner = Callable[[Sequence[PlannedShard], Count], Iterable[ShardRecord]]
+"""Makes the shards; the second argument is to be called with the number of sentences compiled since the last call."""
 
 
 def plan_shards(compiler: ShardCompiler, layout: Layout) -> list[PlannedShard]:
@@ -98,10 +101,12 @@ def plan_shards(compiler: ShardCompiler, layout: Layout) -> list[PlannedShard]:
     return [PlannedShard(one, compiler.key(one.sentences)) for one in assignments]
 
 
-def write_shard(compiler: ShardCompiler, folder: str | os.PathLike[str], planned: PlannedShard) -> ShardRecord:
+def write_shard(
+    compiler: ShardCompiler, folder: str | os.PathLike[str], planned: PlannedShard, tell: Count | None = None
+) -> ShardRecord:
     """Compile one shard into the folder, atomically, then its record. Safe to repeat: equal bytes replace each other.
 
-    Sentences or options that differ from the plan are an error.
+    Sentences or options that differ from the plan are an error. `tell` hears how many sentences are compiled so far.
     """
     folder, assignment = Path(folder), planned.assignment
     if compiler.key(assignment.sentences) != planned.key:
@@ -111,7 +116,7 @@ def write_shard(compiler: ShardCompiler, folder: str | os.PathLike[str], planned
             hint="Plan the shards again with the current files.",
         )
     try:
-        content = compiler.compile(assignment.sentences)
+        content = compiler.compile(assignment.sentences, tell)
     except InputError as error:
         if error.where:
             raise
@@ -140,14 +145,18 @@ def write_shards(
     jobs: int = 1,
     inputs: dict[str, object] | None = None,
     runner: Runner | None = None,
+    advance: Count = lambda _: None,
 ) -> Iterator[FinishedShard]:
     """Make the folder complete, shard by shard, in order; the same bytes for any number of jobs and any runner.
 
     `inputs` (see `describe_inputs`) goes into the manifest. `runner` makes the missing shards instead of `jobs`
-    processes: it must call `write_shard` for each and return the records.
+    processes: it must call `write_shard` for each and return the records. `advance` is called while shards are made,
+    with the number of sentences compiled since the last call; those of shards that are kept are not counted.
     """
+    check_folder_kind(folder, SHARDS)
     with exclusive(folder):
-        yield from _complete(compiler, layout, Path(folder), jobs, inputs or {}, runner)
+        claim_folder(folder, SHARDS)
+        yield from _complete(compiler, layout, Path(folder), jobs, inputs or {}, runner, advance)
 
 
 def _complete(
@@ -157,6 +166,7 @@ def _complete(
     jobs: int,
     inputs: dict[str, object],
     runner: Runner | None,
+    advance: Count,
 ) -> Iterator[FinishedShard]:
     plan = plan_shards(compiler, layout)
     known = _known_records(folder)
@@ -179,10 +189,9 @@ def _complete(
     for record in kept.values():
         yield FinishedShard(record, made=False)
     if runner is None:
-        write = partial(write_shard, compiler, folder)
-        made = ordered_map(write, missing, max(1, min(jobs, len(missing))), describe=lambda one: one.assignment.name)
+        made = _make(compiler, folder, missing, jobs, advance)
     else:
-        made = iter(_checked(runner(missing), missing) if missing else [])  # type: ignore[assignment]
+        made = iter(_checked(runner(missing, advance), missing) if missing else [])
     for record in made:
         kept[record.name] = record
         yield FinishedShard(record, made=True, trouble=trouble.get(record.name))
@@ -190,6 +199,34 @@ def _complete(
     _write_json(folder / MANIFEST, _manifest(compiler, layout, inputs, records))
     for record in records:
         (folder / f"{record.name}.json").unlink(missing_ok=True)
+
+
+def _make(
+    compiler: ShardCompiler, folder: Path, missing: Sequence[PlannedShard], jobs: int, advance: Count
+) -> Iterator[ShardRecord]:
+    """The shards, made in this process or in forked ones, which count what they have compiled in a shared table."""
+    jobs = process_count(jobs, len(missing))
+    compiled, told = shared_table(len(missing)), 0
+
+    def tick() -> None:
+        nonlocal told
+        before, told = told, int(compiled.sum())
+        advance(told - before)
+
+    def write(number: int) -> ShardRecord:
+        def tell(done: int) -> None:
+            compiled[number] = done
+            if jobs == 1:
+                tick()
+
+        return write_shard(compiler, folder, missing[number], tell)
+
+    numbers = range(len(missing))
+    made = ordered_map(write, numbers, jobs, describe=lambda one: missing[one].assignment.name, tick=tick)
+    with contextlib.closing(made):
+        for record in made:
+            tick()
+            yield record
 
 
 def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:

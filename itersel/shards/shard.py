@@ -1,8 +1,9 @@
-"""Shards: the compiled unit of work. Sentences with references, domain and grammar in one memory-mapped file.
+"""Shards: the compiled unit of work. Sentences with references, domain and grammar in one compressed file.
 
 Everything that does not depend on the weights (tokens, rule tables, feature ids, template features) is computed when
-the shard is made, not in every epoch. A shard has a format version and a checksum; a truncated or altered one is an
-error. Within a shard, rules that sentences share are stored once, and equal rules of a sentence are merged.
+the shard is made, not in every epoch. Each sentence has a block of its own, decompressed when it is read. A shard has a
+format version and checksums; a truncated or altered one is an error. Within a shard, what rules of sentences share is
+stored once, and equal rules of a sentence are merged.
 """
 
 from __future__ import annotations
@@ -39,14 +40,19 @@ class ShardWriter:
         self,
         source: str,
         references: Sequence[str],
-        grammar: str | bytes,
+        grammar: str | bytes | Grammar,
         *,
         id: str = "",
         task: str = "",
         path: str = "grammar",
     ) -> None:
-        """Add one sentence of blank-separated words with the text form of its grammar; errors name `path` and line."""
-        parsed = Grammar(grammar, path=path, goal=self.goal, nonterminal=self.nonterminal)
+        """Add one sentence of blank-separated words with its grammar.
+
+        A text form is parsed: errors name `path` and line. A `Grammar` must have the same goal and nonterminal.
+        """
+        parsed = grammar
+        if not isinstance(parsed, Grammar):
+            parsed = Grammar(parsed, path=path, goal=self.goal, nonterminal=self.nonterminal)
         self.native.add(id or str(self.count), task, source, list(references), parsed.native)
         self.count += 1
 
@@ -60,7 +66,7 @@ class ShardWriter:
 
 
 class Shard:
-    """A shard file, mapped into memory."""
+    """A shard file. What its sentences share is in memory; a sentence's rules are read when they are needed."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)

@@ -17,6 +17,8 @@ from typing import NamedTuple
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
 from itersel.text import tokenizer as tokenize
+from itersel.text.languages import check_language
+from itersel.text.markup import refuse_markup
 
 SEPARATOR = "|||"
 NORMALIZATIONS = ("nfc", "nfkc", "none")
@@ -86,6 +88,7 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[str]:
     first = next(lines, None)
     if first is None:
         raise InputError("the file is empty", where=path, hint="Write one sentence per line.")
+    refuse_markup(first, f"{os.fspath(path)}:1")
     yield first.removeprefix("\ufeff")
     yield from lines
 
@@ -106,6 +109,8 @@ class Cleaning:
                 f"unknown normalisation {self.normalization!r}",
                 hint=f"Choose one of {', '.join(NORMALIZATIONS)}.",
             )
+        if self.language is not None:
+            check_language(self.language)
 
     def compile(self) -> Callable[[str], str]:
         """The function that rewrites a line. Any sequence of blanks and control characters becomes one blank."""

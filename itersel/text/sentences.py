@@ -1,7 +1,7 @@
 """The decoder's input, read line by line: sentences, each with the path of its grammar.
 
 A line is the blank-separated words of a sentence, or cdec's `<seg grammar="folder/grammar.0.gz" id="0"> words </seg>`.
-Words stay as they are: XML entities are not resolved, as in cdec.
+Words stay as they are: XML entities are not resolved, as in cdec. Other SGML and lattices are refused.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from itersel.base.errors import InputError
 from itersel.base.files import read_lines
+from itersel.text.markup import refuse_markup
 
 BLANKS = " \t\r"
 SEG_EXPECTED = 'expected <seg grammar="FILE" id="ID"> words </seg> on one line'
@@ -21,6 +22,7 @@ ATTRIBUTE = r"""[ \t]+([A-Za-z_][\w.:-]*)[ \t]*=[ \t]*("[^"]*"|'[^']*')"""
 SEG_START = re.compile(r"<seg(?=[\s>/]|$)", re.IGNORECASE)
 SEG_TAG = re.compile(rf"<seg((?:{ATTRIBUTE})*)[ \t]*>")
 SEG_ATTRIBUTE = re.compile(ATTRIBUTE)
+SECOND_GRAMMAR = re.compile(r"grammar\d+")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ def read_sentences(path: str | os.PathLike[str], places: GrammarPlaces) -> Itera
 
 def _sentence(line: str, number: int, path: str, places: GrammarPlaces) -> Sentence:
     where = f"{path}:{number + 1}"
+    refuse_markup(line, where, seg=True)
     text, attributes = _parse_seg(line, where) if SEG_START.match(line) else (line, {})
     if "|||" in text.split():
         raise InputError(
@@ -97,6 +100,12 @@ def _parse_seg(line: str, where: str) -> tuple[str, dict[str, str]]:
     for name, value in SEG_ATTRIBUTE.findall(tag[1]):
         if name in attributes:
             raise InputError(f"the attribute {name} is given twice; {SEG_EXPECTED}", where=where)
+        if SECOND_GRAMMAR.fullmatch(name):
+            raise InputError(
+                f"the sentence has a second grammar ({name}); one is allowed",
+                where=where,
+                hint="Join the files of rules and name the result as grammar.",
+            )
         attributes[name] = value[1:-1]
     return text.strip(BLANKS), attributes
 

@@ -2,8 +2,9 @@
 
 In: one line of untokenised text and its language. Out: the same line with blanks between tokens, in the
 conventions of most statistical systems' training data: `It's 3.5 % of "the U.S." market.` becomes
-`It 's 3.5 % of " the U.S. " market .` Optional steps map typographic punctuation to ASCII and escape the
-characters that text formats of translation systems reserve (`|` among them).
+`It 's 3.5 % of " the U.S. " market .` Addresses (URLs, e-mail) are one token; Chinese and Japanese are cut into
+characters. Optional steps map typographic punctuation to ASCII and escape the characters that text formats of
+translation systems reserve (`|` among them).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import re
 import sys
 import unicodedata
 from dataclasses import dataclass, field
+
+from itersel.text.languages import BY_CHARACTER, check_language
 
 # Words whose final full stop belongs to them, unless the line ends there.
 _ABBREVIATIONS = {
@@ -69,6 +72,16 @@ _COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 _LETTER = r"[^\W\d_]"
 _APOSTROPHE = re.compile("['’]")
 _APOSTROPHE_INSIDE = re.compile(rf"(?<={_LETTER})['’](?={_LETTER})|(?<=\d)['’](?=s\b)")
+# Addresses are one token, without the punctuation that follows them; a bracket belongs to them if it opens there, too.
+_ADDRESS = re.compile(
+    r"""(?:\b[a-z][a-z0-9+.-]*://|\bwww\.|\bmailto:)(?:\([^\s()<>"]*\)|[^\s()<>"])+(?<![.,;:!?'’\]}])"""
+    r"""|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+""",
+    re.IGNORECASE,
+)
+# Characters of Chinese and Japanese: Han, Hiragana, Katakana, but no punctuation, which is separated anyway.
+CJK = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+CJK += "\U00020000-\U0003ffff"
+_CJK = re.compile(f"[{CJK}][\u3099\u309a\u30fc\ufe00-\ufe0f]*")
 _INITIAL = re.compile(rf"{_LETTER}\Z")
 
 
@@ -107,22 +120,33 @@ def unescape(line: str) -> str:
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """Tokenises lines of one language (an ISO 639-1 code). Unlisted languages have no abbreviations."""
+    """Tokenises lines of one language (an ISO 639-1 code); another code is a ConfigError."""
 
     language: str
     _abbreviations: frozenset[str] = field(init=False, repr=False, compare=False)
     _numeric: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_language(self.language)
         object.__setattr__(self, "_abbreviations", ABBREVIATIONS.get(self.language, frozenset()))
         object.__setattr__(self, "_numeric", NUMERIC_ABBREVIATIONS.get(self.language, frozenset()))
 
     def __call__(self, line: str) -> str:
         """The line's tokens, one blank between them."""
+        words, end = list[str](), 0
+        for address in _ADDRESS.finditer(line):
+            words += [*self._split(line[end : address.start()]), address.group()]
+            end = address.end()
+        return " ".join(self._split_full_stops(words + self._split(line[end:])))
+
+    def _split(self, line: str) -> list[str]:
+        """Words of a part without addresses, which may have a full stop at their end."""
+        if self.language in BY_CHARACTER:
+            line = _CJK.sub(r" \g<0> ", line)
         line = _separable().sub(r" \g<0> ", line)
         line = _ELLIPSIS.sub(r" \g<0> ", line)
         line = _COMMA.sub(" , ", line)
-        return " ".join(self._split_full_stops(self._split_apostrophes(line).split()))
+        return self._split_apostrophes(line).split()
 
     def _split_apostrophes(self, line: str) -> str:
         """Separate apostrophes; between two letters, the language decides which word keeps it, if any."""

@@ -71,6 +71,12 @@ class Surface:
         total: Floats = self.base + self.changes[:until].sum(axis=0)
         return total
 
+    def sums_along(self, steps: Floats) -> Floats:
+        """The summed statistics at each of the steps, a row each; as `sums_at`."""
+        totals = np.vstack([self.base, self.base + np.cumsum(self.changes, axis=0)])
+        along: Floats = totals[np.searchsorted(self.points, steps, side="right")]
+        return along
+
     def best_step(self, objective: Objective, steps: StepRange | None = None) -> Step:
         """The middle of the best interval.
 
@@ -111,6 +117,8 @@ class Surface:
 
 def merge(surfaces: Sequence[Surface]) -> Surface:
     """The sum of several sentences' or shards' surfaces of one line."""
+    if len(surfaces) == 1:
+        return surfaces[0]
     return Surface(*_kernel.merge_surfaces([one.arrays for one in surfaces]))
 
 

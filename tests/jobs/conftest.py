@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from itersel.cli import main
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.grammar.extraction import build_index
 from itersel.learn.epoch import EpochConfig
-from itersel.learn.mixing import Selection
+from itersel.learn.mixing import SelectionConfig
 from itersel.run.config import TrainConfig
 from small_demo import write_small_demo
 
@@ -33,7 +33,7 @@ def demo_training(tmp_path_factory: pytest.TempPathFactory) -> TrainConfig:
         shards=tuple(str(work / "shards" / "train" / f"shard.{number:04d}.itsh") for number in range(4)),
         language_model=str(work / "model" / "lm.arpa.gz"),
         epochs=3,
-        selection=Selection(top=2000),
+        selection=SelectionConfig(top=2000),
     )
 
 
@@ -56,6 +56,6 @@ def multi30k_training(shared_data: Path, tmp_path_factory: pytest.TempPathFactor
         shards=tuple(str(folder / "shards" / f"shard.{number:04d}.itsh") for number in range(4)),
         language_model=str(shared_data / "cdec-m30k" / "lm3.arpa.gz"),
         epochs=2,
-        epoch=EpochConfig(decoder=DecoderOptions(pop_limit=30), k=30),
-        selection=Selection(top=5000),
+        epoch=EpochConfig(decoder=DecoderConfig(pop_limit=30), k=30),
+        selection=SelectionConfig(top=5000),
     )

@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
+from engine_cases import write_config
 from itersel.run.config import TrainConfig
 
 HERE = Path(__file__).resolve().parent
@@ -32,7 +32,7 @@ class DriverProcess:
 
     def __init__(self, config: TrainConfig, output: Path):
         path = output.parent / f"{output.name}.json"  # JSON is YAML
-        path.write_text(json.dumps({key: value for key, value in asdict(config).items() if key != "own"}))
+        write_config(config, path)
         command = [sys.executable, "-m", "itersel", "train", str(path), "--output", str(output)]
         self.output = output
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=HERE, env=_environment())

@@ -13,8 +13,9 @@ import pytest
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
-from itersel.learn.mixing import Selection
-from itersel.lm import Settings, estimate, write_arpa
+from itersel.learn.mixing import SelectionConfig
+from itersel.lm.arpa import write_arpa
+from itersel.lm.estimate import Settings, estimate
 from itersel.model.features import Weights
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
@@ -70,7 +71,7 @@ def small_data(folder: Path) -> TrainConfig:
         start=str(folder / "start.txt"),
         epochs=3,
         epoch=EpochConfig(k=20, learn=LearnConfig(eta=0.01)),
-        selection=Selection(top=15),
+        selection=SelectionConfig(top=15),
         run=RunConfig("inline", reducers=2),
     )
 
@@ -78,7 +79,8 @@ def small_data(folder: Path) -> TrainConfig:
 def write_config(config: TrainConfig, path: Path) -> None:
     """The configuration as a file for the command line."""
     values = asdict(config)
-    del values["own"]
+    for internal in ("own", "keep_start", "open_choices"):
+        del values[internal]
     path.write_text(json.dumps(values))
 
 

@@ -27,7 +27,7 @@ from itersel.engines.config import RunConfig
 from itersel.engines.local import LocalEngine
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
-from itersel.learn.mixing import Selection
+from itersel.learn.mixing import SelectionConfig
 from itersel.lists.source import open_source
 from itersel.mapreduce import source_code
 from itersel.mapreduce.job import DRIVER, REDUCED, Job, Record
@@ -152,7 +152,7 @@ def check_epoch(factory: Factory, folder: Path) -> None:
         partitions=2,
         epoch=EpochConfig(k=20, learn=LearnConfig(eta=0.01)),
         carry=True,
-        selection=Selection(top=15),
+        selection=SelectionConfig(top=15),
     )
     start = {START: SideFile(str(folder / "start.vec"))}
     first = collect(run_inline(folder / "first", job, items, side | start), job.selection)

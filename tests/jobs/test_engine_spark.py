@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from response_cases import check_response
 
 from driver_process import PATIENCE, DriverProcess, finished, until
 from engine_cases import assert_same_run, run, small_data, unavailable
@@ -30,6 +31,7 @@ from itersel.mapreduce.failure import WorkerError
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 from toy_cases import check_toy_algorithm
+from tuner_cases import TUNERS, check_tuner
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -163,6 +165,18 @@ def test_shards_with_weights_of_their_own_and_models_of_one_name(cluster, tmp_pa
 @pytest.mark.slow
 def test_an_algorithm_of_somebody_else(cluster, tmp_path):
     check_toy_algorithm(small_data(tmp_path), RunConfig("spark", reducers=2, options=cluster.options()), tmp_path)
+
+
+@pytest.mark.slow
+def test_tuners(cluster, tmp_path):
+    run = RunConfig("spark", reducers=2, options=cluster.options())
+    for name in TUNERS:
+        check_tuner(small_data(tmp_path), name, run, tmp_path / name)
+
+
+@pytest.mark.slow
+def test_feedback_of_a_program(cluster, tmp_path):
+    check_response(small_data(tmp_path), RunConfig("spark", reducers=2, options=cluster.options()), tmp_path)
 
 
 @pytest.mark.slow

@@ -25,7 +25,8 @@ from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import ItemFile, WorkItem
 from itersel.model.features import Weights
 from itersel.run.driver import train
-from itersel.run.layout import TrainLayout
+from itersel.run.layout import LayoutConfig
+from tuner_cases import TUNERS, check_tuner
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "jobs" / "map_reduce.py"
@@ -44,7 +45,7 @@ def inline(data, tmp_path_factory):
     def run(algorithm, layout=None):
         if (algorithm, layout) not in made:
             folder = tmp_path_factory.mktemp("inline") / "run"
-            chosen = layout or (TrainLayout("random") if algorithm == "sgd" else TrainLayout())
+            chosen = layout or (LayoutConfig("random") if algorithm == "sgd" else LayoutConfig())
             config = replace(data, algorithm=algorithm, layout=chosen)
             train(config, folder, warn=lambda text: None)
             made[algorithm, layout] = config, folder
@@ -75,9 +76,24 @@ def test_driver_on_mrjob_inline(tmp_path, inline, algorithm, reducers):
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["mix_sgd", "iter_sel_sgd"])
 def test_driver_on_mrjob_local(tmp_path, inline, algorithm):
-    config, expected = inline(algorithm, TrainLayout("reshard", shards=3))
+    config, expected = inline(algorithm, LayoutConfig("reshard", shards=3))
     train(replace(config, run=RunConfig("mrjob-local", reducers=3)), tmp_path / "run", warn=lambda text: None)
     assert_same_run(expected, tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", TUNERS)
+@pytest.mark.parametrize(
+    "run", [RunConfig("local", jobs=2, reducers=2), RunConfig("mrjob-inline", reducers=3)], ids=repr
+)
+def test_tuners(data, tmp_path, name, run):
+    check_tuner(data, name, run, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuners_on_mrjob_local(data, tmp_path, name):
+    """Each of five jobs starts processes of its own."""
+    check_tuner(data, name, RunConfig("mrjob-local", reducers=2), tmp_path)
 
 
 def test_engines_can_change_within_a_run(tmp_path, inline):
@@ -134,7 +150,7 @@ def test_missing_and_doubled_items_are_noticed(inline):
 
 
 def test_items_travel_as_json(inline, tmp_path):
-    config, _ = inline("mix_sgd", TrainLayout("tasks"))
+    config, _ = inline("mix_sgd", LayoutConfig("tasks"))
     for item in items_of(config):
         sent = WorkItem.from_json(json.loads(json.dumps(item.to_json())))
         assert sent.to_json() == json.loads(json.dumps(item.to_json()))

@@ -112,7 +112,7 @@ GRID = """\
 build: build.yaml
 devtest: devtest
 tests: [test]
-train: {epochs: 1, epoch: {k: 10}}
+train: {epochs: 1, epoch: {k: 10}, allow_seen_references: true}
 grid:
   - {algorithm: iter_sel_sgd, tuning: train}
   - {algorithm: "toy_median:Median", tuning: train, set: {median_sgd.least: 1e-5}}

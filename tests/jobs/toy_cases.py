@@ -17,7 +17,7 @@ from itersel.lm.model import LanguageModels
 from itersel.model.vectors import Vector
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
-from itersel.run.layout import TrainLayout
+from itersel.run.layout import LayoutConfig
 from toy_median import MedianConfig
 
 NAME = "toy_median:Median"
@@ -25,7 +25,7 @@ NAME = "toy_median:Median"
 
 def toy_config(data: TrainConfig, run: RunConfig) -> TrainConfig:
     """Two epochs of the toy algorithm over the small data, with language models and no devtest."""
-    layout = TrainLayout("random", shards=3)
+    layout = LayoutConfig("random", shards=3)
     return replace(
         data, algorithm=NAME, own=MedianConfig(1e-5), layout=layout, devtest=(), fold_models=(), epochs=2, run=run
     )

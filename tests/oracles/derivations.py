@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 WORD_PENALTY = -0.434294482
@@ -173,6 +173,12 @@ class Enumerator:
     goal: str = "S"
     nonterminal: str = "X"
     limit: int = 5_000
+    copy_known: bool = False  # copy words that only rules of other labels translate
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels whose rules keep a word from being copied."""
+        return set() if self.copy_known else {parse_rule(line).lhs for line in self.grammar}
 
     @cached_property
     def words(self) -> list[str]:
@@ -181,7 +187,7 @@ class Enumerator:
     @cached_property
     def rules(self) -> list[Rule]:
         rules = [parse_rule(line) for line in self.grammar]
-        translated = {rule.source[0] for rule in rules if rule.lhs == self.nonterminal and len(rule.source) == 1}
+        translated = {r.source[0] for r in rules if len(r.source) == 1 and r.lhs in (self.nonterminal, *self.labels)}
         copied = sorted({word for word in self.words if self.pass_through == "all" or word not in translated})
         whole = Nonterminal(self.goal, 1), Nonterminal(self.nonterminal, 2)
         first = (Nonterminal(self.nonterminal, 1),)
@@ -219,7 +225,7 @@ class Enumerator:
     def applies(self, rule: Rule, start: int, end: int) -> bool:
         if rule.glue:
             return start == 0 and (not rule.unary or self.goal != self.nonterminal)
-        if self.span_limit and end - start > self.span_limit:
+        if self.span_limit and end - start > self.span_limit and not (rule.lhs == self.goal and start == 0):
             return False
         return not rule.unary or self.ranks[rule.tails[0].label] < self.ranks[rule.lhs]
 
@@ -248,7 +254,10 @@ class Enumerator:
 def derivations(enumerator: Enumerator, model: LanguageModel | None = None) -> list[Derivation]:
     """All derivations of the whole sentence with all features that are not zero."""
     made = []
-    for derivation in enumerator.derive(enumerator.goal, 0, len(enumerator.words)):
+    found = enumerator.derive(enumerator.goal, 0, len(enumerator.words))
+    if not found and not enumerator.copy_known:
+        return derivations(replace(enumerator, copy_known=True), model)
+    for derivation in found:
         features = Counter(derivation.features)
         features["WordPenalty"] += WORD_PENALTY * len(derivation.words)
         if model:

@@ -37,10 +37,16 @@ def run(shard, start, model, config, number=0):
         found = ShardDecoder(shard, current, model, config.decoder).kbest(sentence, config.k, unique=config.unique)
         references = [reference.split() for reference in shard.references(sentence)]
         values = [metrics.value(config.metric, one.text.split(), references, config.order) for one in found]
-        chosen = pairs_of(values, config.learn.pairs, number, shard.id(sentence))
         vectors = [{numbers[f]: x for f, x in one.features.items() if f not in config.leave_out} for one in found]
         rule = config.learn
-        done = learn.learn(w, vectors, chosen, rule.rule, rule.margin, rule.eta, rule.l1, rule.batch)
+        if rule.pairs.kind == "hope_fear":
+            chosen = pairs.hope_fear(w, vectors, values)
+        else:
+            chosen = pairs_of(values, rule.pairs, number, shard.id(sentence))
+        if rule.rule == "passive_aggressive":
+            done = learn.passive_aggressive(w, vectors, values, chosen, rule.eta)
+        else:
+            done = learn.learn(w, vectors, chosen, rule.rule, rule.margin, rule.eta, rule.l1, rule.batch)
         counts = [a + b for a, b in zip(counts, (len(chosen), *done), strict=True)]
         for feature, value in w.items():
             sums[feature] = sums.get(feature, 0) + value

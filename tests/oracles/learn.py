@@ -6,6 +6,22 @@ def difference(a, b):
     return {f: a.get(f, 0.0) - b.get(f, 0.0) for f in keys if a.get(f, 0.0) != b.get(f, 0.0)}
 
 
+def passive_aggressive(w, vectors, metric, pairs, c):
+    """The smallest step, at most c, after which scores differ by as much as metric values; counts as in learn."""
+    errors = violations = updates = 0
+    for better, worse in pairs:
+        x = difference(vectors[better], vectors[worse])
+        score = sum(w.get(f, 0.0) * value for f, value in x.items())
+        loss, norm = metric[better] - metric[worse] - score, sum(value**2 for value in x.values())
+        errors += score <= 0
+        violations += score > 0 and loss > 0
+        if loss > 0 and norm > 0:
+            updates += 1
+            for f, value in x.items():
+                w[f] = w.get(f, 0.0) + min(c, loss / norm) * value
+    return errors, violations, updates
+
+
 def learn(w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, batch=False, history=None):
     """Changes the dictionary w; returns (rank errors, margin violations, updates).
 

@@ -33,6 +33,15 @@ def multipartite(values, share=0.1):
     return [(a, b) for a, b in high_first + middle if values[a] != values[b]]
 
 
+def hope_fear(w, vectors, values):
+    scores = [sum(w.get(f, 0.0) * x for f, x in vector.items()) for vector in vectors]
+    if len(values) < 2:
+        return []
+    hope = max(range(len(values)), key=lambda i: (scores[i] + values[i], -i))
+    fear = max(range(len(values)), key=lambda i: (scores[i] - values[i], -i))
+    return [(hope, fear)] if values[hope] > values[fear] else []
+
+
 def splitmix(seed, counter):
     x = (seed + (counter + 1) * 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK

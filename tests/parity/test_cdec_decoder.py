@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 
 from itersel.base.files import read_lines
-from itersel.decode.decoder import Decoder, DecoderOptions, Hypothesis
+from itersel.decode.decoder import Decoder, DecoderConfig, Hypothesis
 from itersel.grammar.grammar import Grammar
-from itersel.lm import Settings, estimate, write_arpa
+from itersel.lm.arpa import write_arpa
+from itersel.lm.estimate import Settings, estimate
 from itersel.lm.model import LanguageModel
 from itersel.model.features import GROUPS, Weights
 
-OPTIONS = DecoderOptions(span_limit=15, pop_limit=200, pass_through="all")
+OPTIONS = DecoderConfig(span_limit=15, pop_limit=200, pass_through="all")
 SPARSE = ("R:", "RBS:", "RBT:", "Shape_")
 
 
@@ -94,25 +95,29 @@ def test_best_scores(ours: list[list[Hypothesis]], theirs: dict[int, list[Hypoth
     """At the same pop limit the search is no worse: nearly nowhere, and not in sum."""
     assert len(ours) == len(theirs) == 200
     differences = [found[0].score - theirs[number][0].score for number, found in enumerate(ours)]
-    assert sum(difference >= -1e-3 for difference in differences) >= 190
+    assert sum(difference >= -1e-3 for difference in differences) >= 194
     assert sum(differences) >= 0
 
 
 @pytest.mark.slow
 def test_same_derivation_same_score(ours: list[list[Hypothesis]], theirs: dict[int, list[Hypothesis]]) -> None:
-    matched = total = 0
+    """Equal derivations have equal scores, and cdec's list has nearly nothing that ours should have and lacks."""
+    matched = reached = total = 0
     for number, found in enumerate(ours):
         by_text = {one.text: one for one in found}
         for other in theirs[number]:
             one = by_text.get(other.text)
             total += 1
+            # A string that is not in our list was pruned, unless 100 others are better.
+            reached += (one or found[-1]).score >= other.score - 1e-3
             if one is None or not alike(one.features, other.features):
                 continue
             matched += 1
             assert one.score == pytest.approx(other.score, abs=1e-4)
     assert total == 20_000
-    # The rest: other derivations of the same string, or strings that one of the two pruned.
-    assert matched > 0.65 * total
+    assert reached > 0.95 * total
+    # The rest: better derivations of the same string, or strings for which our list has better ones.
+    assert matched > 0.4 * total
 
 
 @pytest.mark.slow
@@ -143,7 +148,7 @@ def test_sparse_features(folder: Path, tasks: list[Task], decoder: Decoder) -> N
     Rule identities, `R:…`, say which rules a derivation uses. A grammar of these rules alone has few derivations, so
     an exact search lists them all; those with the same string and the same identities must agree in everything else.
     """
-    exact = DecoderOptions(span_limit=15, pop_limit=0, pass_through="all")
+    exact = DecoderConfig(span_limit=15, pop_limit=0, pass_through="all")
     exact_decoder = Decoder(decoder.weights, decoder.language_model, exact)
     total = 0
     for number, others in read_lists(folder / "sparse.10best.gz").items():
@@ -186,7 +191,7 @@ def test_a_wide_search_finds_all_that_cdec_finds(
     folder: Path, tasks: list[Task], decoder: Decoder, theirs: dict[int, list[Hypothesis]]
 ) -> None:
     """Where our score of a string is below cdec's at its pop limit, pruning is why: a wide search never is."""
-    wide = Decoder(decoder.weights, decoder.language_model, DecoderOptions(15, 30_000, "all"))
+    wide = Decoder(decoder.weights, decoder.language_model, DecoderConfig(15, 30_000, "all"))
     short = [number for number, task in enumerate(tasks) if len(task.sentence.split()) <= 9][:25]
     assert short
     for number in short:

@@ -12,14 +12,14 @@ import re
 
 import pytest
 
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.learn.epoch import EpochConfig, run_epoch
 from itersel.learn.learner import LearnConfig
 from itersel.learn.pairs import PairConfig
 from itersel.shards.shard import Shard, ShardWriter
 
 DTRAIN = EpochConfig(
-    decoder=DecoderOptions(pop_limit=0),
+    decoder=DecoderConfig(pop_limit=0),
     k=4,
     metric="bleu",
     learn=LearnConfig("perceptron", eta=1.0, batch=True, pairs=PairConfig(kind="all", dtrain=True)),

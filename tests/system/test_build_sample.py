@@ -15,7 +15,7 @@ from itersel.shards.folder import check_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 # A small effort and few rules: the stages are the same.
-FAST = ["align.effort=0.1", "extract.max_samples=10", "extract.max_symbols=3", "shards.features=dense"]
+FAST = ["align.effort=0.1", "lm.folds=0", "extract.max_samples=10", "extract.max_symbols=3", "shards.features=dense"]
 STAGES = ["prepare.train", "prepare.dev", "prepare.test", "align", "lm", "index"]
 STAGES += ["shard.train", "shard.devtest", "shard.dev", "shard.test"]
 

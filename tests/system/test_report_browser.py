@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 
 from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
+from itersel.evaluation.table import comparison_rows
 from itersel.learn.mixing import Columns
 from itersel.model.vectors import Vector
 from itersel.report import write_report
-from report_runs import HOSTILE, large_experiment, make_runs
+from report_runs import HOSTILE, captioned_scores, captioned_sentences, large_experiment, make_runs
 
 FLAGS = (
     "--headless=new",
@@ -35,6 +37,7 @@ STATES = {
     "one shard": ("sgd",),
     "other figures": ("toy", "toy2"),
     "other criteria": ("toy", "select", "silent"),
+    "tuned": ("mert",),
 }
 
 
@@ -75,7 +78,11 @@ def evaluation():
     good = ["a b c d e", "f g h i j", "k l m n p", "p q r s t"] * 3
     bad = ["a b c x e", "f g y i j", "k z m n p", "p q r s t"] * 3
     systems = [System("sgd", [bad]), System("select", [good]), System(HOSTILE[1], [bad])]
-    return score_systems(systems, references, EvaluationOptions(trials=200))
+    made = score_systems(systems, references, EvaluationOptions(trials=200))
+    first, *others = made.comparisons
+    # The least that 10,000 shuffles can give, which is below 0.0001 and is written so on no terminal.
+    least = replace(first, randomization=replace(first.randomization, p=1 / 10_001))
+    return replace(made, comparisons=(least, *others))
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +94,16 @@ def pages(runs, evaluation, tmp_path_factory):
     }
     compared = [runs[name] for name in ("sgd", "mix", "select")]
     made["compared"] = write_report(compared, folder / "compared.html", evaluation=evaluation)
+    far = Path(shutil.copytree(runs["select"], folder / "far"))
+    manifest = json.loads((far / "manifest.json").read_text())
+    for k, entry in enumerate((manifest["start"], *manifest["epochs"])):
+        entry["devtest_bleu"] = 30 + k if k else 0.01
+    (far / "manifest.json").write_text(json.dumps(manifest))
+    made["far start"] = write_report([far], folder / "far.html", sentences=7)
     table = large_experiment()
-    made["experiment"] = write_report(compared, folder / "experiment.html", evaluation=evaluation, experiment=table)
+    made["experiment"] = write_report(compared, folder / "experiment.html", evaluation=evaluation, experiment=[table])
+    several = [captioned_scores(), captioned_sentences()]
+    made["tables"] = write_report([runs["silent"]], folder / "tables.html", experiment=several)
     return made
 
 
@@ -147,7 +162,9 @@ def test_every_state(show, name, size):
     sections = browser.execute_script(
         "return [...document.querySelectorAll('main section')].map((one) => [one.id, one.innerText.length])"
     )
-    expected = ["overview", "curves", "shards", "time", "features", "translations", "configuration"]
+    expected = ["overview", "curves", "shards", "time", "weights", "features", "translations", "configuration"]
+    if name == "no epoch":
+        expected.remove("weights")
     if name in ("compared", "experiment"):
         expected.insert(1, "evaluation")
     if name == "experiment":
@@ -395,6 +412,23 @@ def test_the_experiment_is_its_table(show):
     assert keys == [1, 1, 1] + [0] * 27  # only those that are runs have a run's mark
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_several_tables_with_captions(show, size):
+    """Marks say what they mean; sentences stay on a phone; of many rows, the rest comes when asked for."""
+    browser = show("tables", size)
+    assert browser.execute_script("return document.hacked") is None
+    assert overflow(browser) == 0
+    scores, sentences = captioned_scores(), captioned_sentences()
+    assert texts(browser, "#experiment caption") == [scores.caption, sentences.caption]
+    assert texts(browser, "#experiment .note") == [*scores.legend, *sentences.legend]
+    assert find(browser, "#experiment sup").get_attribute("title") == "better than 1, 2"
+    assert len(texts(browser, "#experiment .prose")) == 2 * (1 + sentences.first)
+    press(browser, "#experiment .more", "Show 2 more of 12")
+    shown = texts(browser, "#experiment td.prose")
+    assert shown == [entry.text for row in sentences.rows for entry in row.entries[1:]]
+    assert all(one.is_displayed() for one in browser.find_elements("css selector", "#experiment .prose"))
+
+
 def test_the_experiment_is_sorted(show):
     browser = show("experiment")
     rows = large_experiment().rows
@@ -457,15 +491,7 @@ def test_features_sorted_searched_opened(show):
     rows = features["rows"]
 
     def shown():
-        """Names, of the rows opened one by one."""
-        return browser.execute_script(
-            """return [...document.querySelectorAll('#features .feature')].map((button) => {
-                 button.click();
-                 const name = button.closest('tr').nextElementSibling.querySelector('.mono').firstChild.textContent;
-                 button.click();
-                 return name;
-               })"""
-        )
+        return texts(browser, "#features .feature .raw")
 
     by_weight = [row["name"] for row in sorted(rows, key=lambda row: -abs(row["weight"]))]
     assert shown() == by_weight[:25]
@@ -528,9 +554,17 @@ def test_differences_are_marked(show):
             assert len(kept) == common(words, reference.split())
 
 
+def test_translations_begin_with_the_largest_differences(show):
+    shown = [text[1:] for text in texts(show(), "#translations .sentence > .head span:first-child")]
+    changes = texts(show(), "#translations .sentence > .head")
+    gains = [abs(float(text.split("B ")[1].replace("−", "-"))) if "B " in text else 0.0 for text in changes]
+    assert len(shown) > 3 and gains == sorted(gains, reverse=True) and gains[0] > gains[-1]
+
+
 def test_translations_chosen_ordered_searched(show):
     browser = show("one run")
     data = data_of(browser)
+    choose(browser, "translations", "Order", "as in the data")
     everything = [source[0] for source in data["sets"][0]["sources"]]
     run = data["runs"][0]
     choose(browser, "translations", "A", f"select, epoch 1{' ★' if run['best'] == 1 else ''}")
@@ -575,6 +609,201 @@ def test_significance(show, evaluation):
             if one.first in text.split("\n")[0] + text and one.second in text
         )
         assert f"{abs(one.difference):.2f}" in line and f"{one.randomization.p:.4f}" in line
+
+
+def test_p_is_that_of_the_terminal(show, evaluation):
+    """As text, to the last digit: of a row on the page and of the same row of `itersel evaluate`."""
+    browser = show()
+    terminal = {row[0]: row[4:6] for row in comparison_rows(evaluation)[1:] if row[1] == "BLEU"}
+    for first, second, *found in browser.execute_script(
+        """return [...document.querySelectorAll('#evaluation .tests tbody tr')].map((row) => [
+             ...[...row.querySelectorAll('.pair .who')].map((one) => one.textContent),
+             row.cells[3].textContent, row.cells[4].textContent])"""
+    ):
+        assert found == terminal[f"{first} − {second}"]
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_intervals_have_an_axis(show, evaluation, size):
+    """Numbers above the intervals stand where the intervals' ends are drawn, by any metric."""
+    browser = show(size=size)
+    for label, metric in (("BLEU", "bleu"), ("TER", "ter")):
+        press(browser, "#evaluation .segments button", label)
+        ticks, reaches = browser.execute_script(
+            """const middle = (one) => { const { x, width } = one.getBoundingClientRect(); return x + width / 2; };
+               const ends = (one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; };
+               const find = (selector) => [...document.querySelectorAll(`#evaluation .interval ${selector}`)];
+               return [find('.tick').map((one) => [Number(one.textContent.replace('−', '-')), middle(one)]),
+                       find('.reach').map(ends)]"""
+        )
+        assert len(ticks) >= 2 and 0 in [value for value, _ in ticks]
+        slope, offset = np.polyfit(*np.array(ticks).T, 1)
+        intervals = [one.bootstrap.interval for one in evaluation.comparisons if one.metric == metric]
+        expected = np.sort(np.array(intervals) * slope + offset, axis=0)
+        assert np.sort(np.array(reaches), axis=0) == pytest.approx(expected, abs=2.5)
+
+
+def test_the_evaluation_has_brevity_penalties(show, evaluation):
+    browser = show()
+    heads = texts(browser, "#evaluation .scroll:first-child thead th")
+    place = heads.index("Brevity penalty")
+    rows = {row[0]: row[place] for row in rows_of(browser, "#evaluation")}
+    for name in ("sgd", "select"):
+        assert rows[name] == f"{evaluation.brevity_penalties[name]:.3f}"
+
+
+def rows_of(browser, place):
+    """The cells of a section's first table."""
+    return browser.execute_script(
+        """return [...document.querySelector(arguments[0] + ' table').tBodies[0].rows].map((row) =>
+             [...row.cells].map((cell) => cell.innerText.trim()))""",
+        place,
+    )
+
+
+def test_a_start_that_is_left_out_is_named(show):
+    browser = show("far start")
+    note = "Epoch 0, before training, is left out: 0.01."
+    cards = texts(browser, "#curves .card")
+    assert [note in text for text in cards if text.startswith("Devtest BLEU")] == [True]
+    assert len(points(browser, "devtest_bleu")[0]) == len(data_of(browser)["runs"][0]["epochs"])
+    assert note not in find(show("one run"), "#curves").text
+
+
+def test_what_is_promised_stands_beside_what_is_reached(show):
+    """The line search's score is a second line of the decoder's chart, and has no chart of its own."""
+    browser = show("tuned")
+    (run,) = data_of(browser)["runs"]
+    assert "Score on lists" not in texts(browser, "#curves h3")
+    card = next(text for text in texts(browser, "#curves .card") if text.startswith("Tuning score"))
+    assert "Dashed: score on lists." in card
+    found = browser.execute_script(
+        """const middle = (one) => { const { y, height } = one.getBoundingClientRect(); return y + height / 2; };
+           const chart = document.querySelector('[data-chart=tune_score]');
+           return [...chart.querySelectorAll('.dot'), ...[...chart.querySelectorAll('.ghost')].reverse()].map(middle)"""
+    )
+    values = [epoch["values"][key] for key in ("tune_score", "list_score") for epoch in run["epochs"]]
+    slope, offset = np.polyfit(values, found, 1)
+    assert slope < 0 and np.abs(slope * np.array(values) + offset - found).max() < 1.5
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_weights_over_the_epochs(show, size):
+    browser = show("tuned", size)
+    weights = data_of(browser)["runs"][0]["weights"]
+    assert weights["names"] and weights["start"][weights["names"].index("p")] == -0.5
+    lines = browser.execute_script(
+        """return Object.fromEntries([...document.querySelectorAll('#weights .weight-line')].map((one) =>
+             [one.dataset.feature, one.querySelector('.line').getAttribute('d').match(/[-0-9.]+/g).map(Number)]))"""
+    )
+    assert sorted(lines) == sorted(weights["names"])
+    drawn = np.array([y for name in weights["names"] for y in lines[name][1::2]])
+    values = np.array(
+        [v for start, rest in zip(weights["start"], weights["epochs"], strict=True) for v in (start, *rest)]
+    )
+    slope, offset = np.polyfit(values, drawn, 1)
+    assert slope < 0 and np.abs(slope * values + offset - drawn).max() < 0.2
+
+
+def test_the_score_as_a_function_of_each_weight(show):
+    """A small chart per feature: the curve's pixels are the data, a line stands at the model's weight."""
+    browser = show("tuned")
+    features = data_of(browser)["runs"][0]["sections"]["features"]
+    found = browser.execute_script(
+        """return [...document.querySelectorAll('#weights .sections figure')].map((one) => [one.dataset.feature,
+             one.querySelector('.line').getAttribute('d').match(/[-0-9.]+/g).map(Number),
+             Number(one.querySelector('.cross').getAttribute('x1'))])"""
+    )
+    assert [name for name, *_ in found] == [one["name"] for one in features][:12]
+    for one, (_, path, at) in zip(features, found, strict=False):
+        slope, offset = np.polyfit(one["weights"], path[::2], 1)
+        assert slope > 0 and slope * one["at"] + offset == pytest.approx(at, abs=0.2)
+        assert np.abs(slope * np.array(one["weights"]) + offset - path[::2]).max() < 0.2
+        tops = np.array(path[1::2])[np.array(one["values"]) == max(one["values"])]
+        assert tops == pytest.approx(min(path[1::2]), abs=0.2)
+
+
+def test_boxes_over_repeats(show):
+    browser = show("experiment")
+    expected = large_experiment().repeats
+    for repeats in expected[:2]:
+        choose(browser, "experiment", "Test set", repeats.test)
+        found = browser.execute_script(
+            """const value = (one, key) => Number(one.getAttribute(key));
+               return [...document.querySelectorAll('#experiment .repeat')].map((one) => {
+                 const box = one.querySelector('.box');
+                 const left = box && value(box, 'x'), median = one.querySelector('.median');
+                 return [one.dataset.system, [...one.querySelectorAll('.dot')].map((dot) => value(dot, 'cx')),
+                   box && [left, value(median, 'x1'), left + value(box, 'width')]];
+               })"""
+        )
+        assert [name for name, *_ in found] == [name for name, _ in repeats.systems]
+        dots = np.array([x for _, several, _ in found for x in several])
+        values = np.array([value for _, several in repeats.systems for value in several])
+        slope, offset = np.polyfit(values, dots, 1)
+        assert slope > 0 and np.abs(slope * values + offset - dots).max() < 0.1
+        for (_, several), (_, _, box) in zip(repeats.systems, found, strict=True):
+            if box is None:
+                assert len(several) == 1
+            else:
+                quartiles = slope * np.percentile(several, (25, 50, 75)) + offset
+                assert np.abs(quartiles - box).max() < 1.1
+
+
+def test_how_many_of_the_sentences_are_here(show):
+    assert "7 of 15 sentences are here, taken evenly." in find(show("far start"), "#translations").text
+
+
+def test_raw_names_of_features(show):
+    browser = show()
+    rows = next(run["features"] for run in data_of(browser)["runs"] if run["name"] == "select")["rows"]
+    choose(browser, "features", "Run", "select")
+    names = [row["name"] for row in sorted(rows, key=lambda row: -abs(row["weight"]))][:25]
+    assert texts(browser, "#features .feature .raw") == names
+    assert any(text != name for text, name in zip(texts(browser, "#features .feature"), names, strict=True))
+
+
+def test_tables_say_that_they_are_wider_than_a_phone(show):
+    """A hint in words and a shade at the edge, as long as there is more on that side."""
+    browser = show(size=PHONE)
+    wide = browser.execute_script(
+        """return [...document.querySelectorAll('.scroller')].map((one) => {
+             const scroll = one.querySelector('.scroll'), hint = one.querySelector('.hint');
+             const shade = getComputedStyle(one.querySelector('.edges'), '::after').opacity;
+             return [scroll.scrollWidth > scroll.clientWidth + 2, hint.innerText, Number(shade)];
+           })"""
+    )
+    assert any(more for more, *_ in wide)
+    for more, hint, shade in wide:
+        assert (hint, shade) == (("Scroll sideways for more columns →", 1) if more else ("", 0))
+    browser.execute_script("document.querySelector('#overview .scroll').scrollLeft = 9999")
+    browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    assert texts(browser, "#overview .hint") == ["← Scroll back"]
+    assert texts(show(), "#overview .hint") == [""]
+
+
+def test_the_navigation_of_a_phone(show):
+    """Every link can be seen and pressed; the bar names the section that is on the screen."""
+    browser = show("experiment", PHONE)
+    assert not find(browser, "#links").is_displayed()
+    for name in ("Features", "Configuration", "Overview"):
+        press(browser, "#sections")
+        boxes = browser.execute_script(
+            """return [...document.querySelectorAll('#links a')].map((one) => {
+                 const { left, right, top, bottom } = one.getBoundingClientRect();
+                 return [left, right, top, bottom, one.scrollWidth - one.clientWidth];
+               })"""
+        )
+        assert len(boxes) == 10
+        for left, right, top, bottom, hidden in boxes:
+            assert 0 <= left < right <= PHONE[0] and 0 <= top < bottom <= PHONE[1] and hidden == 0
+        browser.execute_script("arguments[0].click()", next(a for a in links_of(browser) if a.text == name))
+        browser.execute_async_script("setTimeout(arguments[0], 60)")
+        assert not find(browser, "#links").is_displayed() and find(browser, "#sections").text == name
+
+
+def links_of(browser):
+    return browser.find_elements("css selector", "#links a")
 
 
 def test_day_and_night(show):

@@ -101,6 +101,7 @@ def training(installed: Environment, folder: Path, data, runner: str, **variable
     words += ["--lm", config.language_model, "--fold-lm", *config.fold_models, "--start", config.start]
     words += ["--epochs", config.epochs, "--reducers", 2, "--top", config.selection.top, "-k", config.epoch.k]
     words += ["--eta", config.epoch.learn.eta, "--runner", runner]
+    words += ["--set", f"epoch.metric={config.epoch.metric}", "--set", "epoch.shuffle=false"]  # not the defaults
     installed.run(folder, *words, **variables)
     assert_same_run(expected, folder / "run")
 
@@ -116,6 +117,7 @@ def test_what_is_in_the_wheel(wheel):
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert any(name.endswith("licenses/NOTICE") for name in names)
     assert "itersel/_installed/licenses/kenlm/COPYING.LESSER.3" in names
+    assert "itersel/_installed/licenses/zstd/LICENSE" in names
     assert "itersel/_installed/licenses/pybind11/LICENSE" in names
     assert not any(name.endswith((".cc", ".hh")) or name.startswith("tests") for name in names)
 

@@ -48,7 +48,7 @@ DAEMONS = {  # name: main class, heap in MB
     "nodemanager-2": ("org.apache.hadoop.yarn.server.nodemanager.NodeManager", 160),
 }
 NODES = sum(name.startswith("nodemanager") for name in DAEMONS)
-PATIENCE = 180.0
+PATIENCE = 900.0
 """Seconds until a start counts as failed."""
 
 

@@ -42,8 +42,8 @@ def write_settings(home: Path, port: dict[str, int]) -> None:
             "yarn.resourcemanager.admin.address": at("admin"),
             "yarn.resourcemanager.webapp.address": at("yarn_web"),
             "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 300,
-            "yarn.nm.liveness-monitor.expiry-interval-ms": 8000,  # a dead node is noticed
-            "yarn.am.liveness-monitor.expiry-interval-ms": 20000,
+            "yarn.nm.liveness-monitor.expiry-interval-ms": 20000,  # a dead node is noticed
+            "yarn.am.liveness-monitor.expiry-interval-ms": 120000,  # a busy machine is not a dead one
             "yarn.scheduler.minimum-allocation-mb": 128,
             "yarn.nodemanager.address": "127.0.0.1:0",
             "yarn.nodemanager.localizer.address": "127.0.0.1:0",

@@ -38,7 +38,7 @@ start() {
 
 # await NAME TEXT : until the daemon's log has the text
 await() {
-  for _ in $(seq 300); do
+  for _ in $(seq 3000); do
     grep -q "$2" "$folder/logs/$1.log" && return
     kill -0 "$(cat "$folder/pids/$1")" 2>/dev/null || break
     sleep 0.2

@@ -23,6 +23,13 @@ bool is_training_sentence(const BitextIndex& index, std::uint32_t number, const 
                     [&](std::string_view a, std::uint32_t b) { return a == index.source_text(b); });
 }
 
+SentenceFilter checked(const GrammarExtractor& extractor, std::uint32_t modulus, std::uint32_t remainder,
+                       const std::string& where) {
+  if (modulus == SentenceFilter::kOneSentence && remainder >= extractor.index().sentences())
+    throw InputError(where, "there is no such training sentence to leave out");
+  return {modulus, remainder};
+}
+
 }  // namespace
 
 void bind_grammar(py::module_& module) {
@@ -80,20 +87,26 @@ void bind_grammar(py::module_& module) {
            py::arg("index"), py::arg("max_span"), py::arg("max_symbols"), py::arg("max_nonterminals"),
            py::arg("max_samples"), py::arg("tight"), py::arg("max_rules_per_source"), py::arg("cache_bytes"))
       .def(
-          "extract",
+          "extract_text",
           [](GrammarExtractor& extractor, const std::string& sentence, std::uint32_t modulus, std::uint32_t remainder,
              const std::string& where) {
-            if (modulus == SentenceFilter::kOneSentence && remainder >= extractor.index().sentences()) {
-              throw InputError(where, "there is no such training sentence to leave out");
-            }
             std::string grammar;
             {
               py::gil_scoped_release release;
-              grammar = extractor.extract(sentence, SentenceFilter{modulus, remainder}, where);
+              grammar = extractor.extract_text(sentence, checked(extractor, modulus, remainder, where), where);
             }
             return py::bytes(grammar);
           },
-          py::arg("sentence"), py::arg("modulus"), py::arg("remainder"), py::arg("where"));
+          py::arg("sentence"), py::arg("modulus"), py::arg("remainder"), py::arg("where"))
+      .def(
+          "extract",
+          [](GrammarExtractor& extractor, const std::string& sentence, std::uint32_t modulus, std::uint32_t remainder,
+             const std::string& where, const std::string& goal, const std::string& default_nonterminal) {
+            return std::const_pointer_cast<Grammar>(extractor.extract(
+                sentence, checked(extractor, modulus, remainder, where), where, {goal, default_nonterminal}));
+          },
+          py::arg("sentence"), py::arg("modulus"), py::arg("remainder"), py::arg("where"), py::arg("goal"),
+          py::arg("default_nonterminal"), py::call_guard<py::gil_scoped_release>());
 }
 
 }  // namespace itersel

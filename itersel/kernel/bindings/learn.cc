@@ -1,6 +1,7 @@
 // Python's view of learning: pairs, updates, epochs over shards and over lists, and column sums for mixing.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -92,14 +93,47 @@ KBestList list_of(const Array<std::int64_t>& offsets, const Array<std::uint32_t>
   return list;
 }
 
+// The better and the worse hypothesis of a list, or none.
+std::vector<Pair> pairs_of(const std::optional<std::pair<std::uint32_t, std::uint32_t>>& pair, const ScoredList& list) {
+  if (!pair) return {};
+  if (pair->first >= list.hypotheses.size() || pair->second >= list.hypotheses.size())
+    throw InputError("", "the list has only " + std::to_string(list.hypotheses.size()) + " hypotheses");
+  return {{pair->first, pair->second}};
+}
+
 // A learner that owns its weights; they grow with the features it meets.
 struct OwningLearner {
   std::vector<double> weights;
   Learner learner;
   PairOptions pairs;
+  ScoredList list;  // the last one read
 
   OwningLearner(const Array<double>& start, const LearnOptions& options, std::uint64_t lists_before)
-      : weights(vector_of(start)), learner(&weights, options, lists_before), pairs(options.pairs) {}
+      : weights(vector_of(start)), learner(&weights, options, lists_before), pairs(options.pairs), list() {}
+
+  // Reads a list to choose a pair of: scores with the current weights, and the metric. `learn_pair` goes on from it.
+  py::tuple read_list(const OwningTable& lists, std::uint32_t number) {
+    std::vector<double> scores;
+    {
+      py::gil_scoped_release release;
+      if (weights.size() < lists.table.features()) weights.resize(lists.table.features());
+      if (number >= lists.table.size()) throw InputError("", "there is no list " + std::to_string(number + 1));
+      lists.table.read(number, list);
+      for (const Hypothesis& hypothesis : list.hypotheses) {
+        double score = 0;
+        for (const FeatureValue& x : hypothesis.features) score += weights[x.feature] * x.value;
+        scores.push_back(score);
+      }
+    }
+    return py::make_tuple(array_of(scores), array_of(list.metric));
+  }
+
+  void learn_pair(const std::optional<std::pair<std::uint32_t, std::uint32_t>>& pair) {
+    learner.learn(list, pairs_of(pair, list));
+    for (const std::uint32_t feature : learner.changed())
+      if (!std::isfinite(weights[feature]))
+        throw InputError("", "a weight became infinite; use a smaller learning rate");
+  }
 
   // Returns the sums of metric and score of what was ranked first.
   py::tuple learn_lists(const OwningTable& lists, const Array<std::uint32_t>& chosen, std::uint64_t epoch) {
@@ -158,6 +192,26 @@ py::dict seconds_of(const StageSeconds& s) {
   return made;
 }
 
+std::string names_of(const EpochResult& result, const Shard& shard) {
+  std::string names;
+  for (const std::uint32_t feature : result.features) (names += shard.lexicon().features[feature]) += '\n';
+  return names;
+}
+
+py::tuple epoch_result(const EpochResult& result, const std::string& names) {
+  py::object average = py::none();
+  if (result.average) average = py::make_tuple(array_of(result.average->hashes), array_of(result.average->values));
+  return py::make_tuple(array_of(result.weights.hashes), array_of(result.weights.values), average, py::bytes(names),
+                        statistics_dict(result.statistics, result.weights.hashes.size()), seconds_of(result.seconds));
+}
+
+// The scores and the metric of a list.
+py::tuple scores_of(const ScoredList& list) {
+  std::vector<double> scores;
+  for (const Hypothesis& hypothesis : list.hypotheses) scores.push_back(hypothesis.score);
+  return py::make_tuple(array_of(scores), array_of(list.metric));
+}
+
 // A language model or none, and the sentences to decode with it; none: all.
 using Part = std::pair<std::shared_ptr<LanguageModel>, std::optional<std::vector<std::uint32_t>>>;
 
@@ -177,12 +231,9 @@ py::tuple epoch(std::shared_ptr<Shard> shard, const std::vector<Part>& given, co
   {
     py::gil_scoped_release release;
     result = run_epoch(shard, parts, options, start, [&](const Learner& learner) { reporter(learner); });
-    for (const std::uint32_t feature : result.features) (names += shard->lexicon().features[feature]) += '\n';
+    names = names_of(result, *shard);
   }
-  py::object average = py::none();
-  if (result.average) average = py::make_tuple(array_of(result.average->hashes), array_of(result.average->values));
-  return py::make_tuple(array_of(result.weights.hashes), array_of(result.weights.values), average, py::bytes(names),
-                        statistics_dict(result.statistics, result.weights.hashes.size()), seconds_of(result.seconds));
+  return epoch_result(result, names);
 }
 
 }  // namespace
@@ -211,6 +262,8 @@ void bind_learn(py::module_& module) {
       .def(py::init<const Array<double>&, const LearnOptions&, std::uint64_t>(), arg("weights"), arg("options"),
            arg("lists_before"))
       .def("learn_lists", &OwningLearner::learn_lists, arg("table"), arg("lists"), arg("epoch"))
+      .def("read_list", &OwningLearner::read_list, arg("table"), arg("number"))
+      .def("learn_pair", &OwningLearner::learn_pair, arg("pair"))
       .def("learn", &OwningLearner::learn, arg("offsets"), arg("features"), arg("values"), arg("scores"), arg("metric"),
            arg("key"))
       .def_property_readonly("weights", [](const OwningLearner& self) { return array_of(self.weights); })
@@ -227,6 +280,45 @@ void bind_learn(py::module_& module) {
            }),
            py::kw_only(), arg("span_limit"), arg("pop_limit"), arg("k"), arg("unique"), arg("metric"), arg("learn"),
            arg("leave_out"), arg("shuffle"), arg("seed"), arg("number"), arg("lists_before"));
+  py::class_<ShardEpoch>(module, "ShardEpoch")
+      .def(py::init([](std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> model, const EpochOptions& options,
+                       const Array<std::uint64_t>& hashes, const Array<double>& values) {
+             return std::make_unique<ShardEpoch>(shard, model, options,
+                                                 HashedWeights{vector_of(hashes), vector_of(values)});
+           }),
+           arg("shard"), arg("language_model").none(true), arg("options"), arg("hashes"), arg("values"))
+      .def(
+          "use", [](ShardEpoch& self, std::shared_ptr<LanguageModel> model) { self.use(model); },
+          arg("language_model").none(true))
+      .def(
+          "decode",
+          [](ShardEpoch& self, std::uint32_t sentence) {
+            {
+              py::gil_scoped_release release;
+              self.decode(sentence);
+            }
+            return scores_of(self.list());
+          },
+          arg("sentence"))
+      .def(
+          "score",
+          [](ShardEpoch& self, const std::vector<std::string>& references) { return array_of(self.score(references)); },
+          arg("references"))
+      .def("text", &ShardEpoch::text, arg("hypothesis"))
+      .def(
+          "learn_pair",
+          [](ShardEpoch& self, const std::optional<std::pair<std::uint32_t, std::uint32_t>>& pair) {
+            self.learn(pairs_of(pair, self.list()));
+          },
+          arg("pair"))
+      .def("finish",
+           [](const ShardEpoch& self) {
+             const EpochResult result = self.finish();
+             return epoch_result(result, names_of(result, self.shard()));
+           })
+      .def_property_readonly("statistics", [](const ShardEpoch& self) {
+        return statistics_dict(self.learner().statistics(), self.learner().count_nonzero());
+      });
   module.def("run_epoch", &epoch, arg("shard"), arg("parts"), arg("options"), arg("hashes"), arg("values"),
              arg("progress").none(true));
   module.def("epoch_order", &epoch_order, arg("sentences"), arg("options"));

@@ -17,6 +17,8 @@ void bind_lm(py::module_& module) {
             return std::const_pointer_cast<LanguageModel>(LanguageModel::load(path, name));
           },
           py::arg("path"), py::arg("name"), NoGil())
+      .def_static("convert", &LanguageModel::convert, py::arg("arpa"), py::arg("output"), py::arg("kind"),
+                  py::arg("name"), NoGil())
       .def_property_readonly("order", &LanguageModel::order)
       .def(
           "score", [](const LanguageModel& model, const std::string& line) { return model.score(split_words(line)); },

@@ -47,13 +47,25 @@ void bind_shards(py::module_& module) {
         return py::bytes(bytes);
       });
 
+  module.def(
+      "repack_shard",
+      [](const std::string& path, bool compressed) {
+        std::string bytes;
+        {
+          py::gil_scoped_release release;
+          bytes = repack_shard(path, compressed);
+        }
+        return py::bytes(bytes);
+      },
+      py::arg("path"), py::arg("compressed"));
+
   py::class_<Shard, std::shared_ptr<Shard>>(module, "Shard")
       .def_static(
           "open", [](const std::string& path) { return std::const_pointer_cast<Shard>(Shard::open(path)); },
           py::arg("path"), NoGil())
       .def("__len__", &Shard::size)
       .def_property_readonly("checksum", &Shard::checksum)
-      .def_property_readonly("rule_count", [](const Shard& shard) { return shard.table().rules.size(); })
+      .def_property_readonly("rule_count", [](const Shard& shard) { return shard.model().rules; })
       .def_property_readonly("templates", [](const Shard& shard) { return shard.model().templates; })
       .def(
           "id", [](const Shard& shard, std::uint32_t at) { return std::string(shard.id(checked(shard, at))); },
@@ -79,9 +91,10 @@ void bind_shards(py::module_& module) {
       .def(
           "grammar",
           [](const Shard& shard, std::uint32_t at) {
+            SentenceRules rules;
+            shard.load(checked(shard, at), rules);
             std::string text;
-            for (std::uint32_t rule : shard.rules(checked(shard, at)))
-              (text += write_rule(shard.table(), shard.lexicon(), shard.table().rules[rule])) += '\n';
+            for (const Rule& rule : rules.table.rules) (text += write_rule(rules.table, shard.lexicon(), rule)) += '\n';
             return py::bytes(text);
           },
           py::arg("sentence"))

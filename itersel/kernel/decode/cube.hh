@@ -1,10 +1,14 @@
 // Cube pruning of one (span, label): enumerate rule × tail × tail combinations roughly best first, score them with the
 // language model, recombine equal states into vertices.
 //
-// A cube is a group of rules with the same source side over fixed tail cells; its first dimension is "the rules, best
-// first". A combination waits in the queue under an estimate that lacks the language model's view of the joints; when
-// it comes to the top the model is asked, and it waits again under its true score. So the model is asked little more
-// often than combinations are accepted, while acceptance still follows the true scores.
+// A cube is a group of rules with the same source side over fixed tail cells. A combination waits in the queue under an
+// estimate: the rule, its tails, and the joints of neighbouring pieces, each pair of neighbours on its own. Tails come
+// from streams (tail_streams.hh), so that within a rule estimates fall from one combination to the next. When a
+// combination comes to the top the model is asked, and it waits again under its true score. So the model is asked
+// little more often than combinations are accepted, while acceptance still follows the true scores.
+//
+// Rules are opened one after the other: a cube's next rule waits under its own score with the best tails and the best
+// joints that were seen in the cell.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +19,12 @@
 
 #include "decode/best_first.hh"
 #include "decode/hypergraph.hh"
+#include "decode/joints.hh"
+#include "decode/scorer.hh"
+#include "decode/tail_streams.hh"
 #include "grammar/rules.hh"
 
 namespace itersel {
-
-struct Tails {  // a finished cell: vertices, best first
-  std::uint32_t begin, end;
-  std::uint32_t size() const { return end - begin; }
-};
 
 struct Cube {
   Range rules;
@@ -35,7 +37,7 @@ class CubePruner {
  public:
   using State = typename Scorer::State;
 
-  explicit CubePruner(Scorer& scorer) : scorer_(scorer) {}
+  explicit CubePruner(Scorer& scorer) : scorer_(scorer), joints_(scorer), streams_(scorer, joints_) {}
 
   // A new sentence; `graph` is empty.
   void start(Hypergraph& graph, std::uint32_t pop_limit) {
@@ -44,9 +46,15 @@ class CubePruner {
     states_.clear();
     rule_states_.clear();
     symbols_.clear();
+    shapes_.clear();
+    pieces_.clear();
+    piece_slots_.assign(kFirstPieces, kEmpty);
+    joints_.clear();
+    streams_.start(graph);
   }
 
-  // Stores a rule's target side for scoring, and its words' own language model score.
+  // Stores a rule's target side for scoring, and its words' own language model score. A rule that `begins` the sentence
+  // is a single non-terminal.
   void add_target(const Symbol* target, const std::uint32_t* lm_words, ScoredRule& rule);
 
   // Appends the vertices and edges of the given cubes, best vertex first, to the graph.
@@ -62,8 +70,9 @@ class CubePruner {
     Item() {}
     double score;  // an estimate before the language model was asked
     const Cube* cube;
-    std::uint32_t rule, tails[2];  // offsets
-    std::uint32_t state;           // kEmpty before the language model was asked
+    std::uint32_t rule;        // offset
+    std::uint32_t entries[2];  // of the streams of the tails, in the order of the target side
+    std::uint32_t state;       // kEmpty before the language model was asked
     float lm_score;
   };
   struct Found {  // a vertex under construction
@@ -71,13 +80,41 @@ class CubePruner {
     std::uint64_t hash;
     std::uint32_t state, best_edge, last_edge;
   };
-  static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu, kLexical = 0x80000000u;
+  struct Piece {  // adjacent words of a target side
+    std::uint32_t symbols, length;
+    float lm_score;
+    Halves halves;
+  };
+  struct Shape {  // a target side with non-terminals: the right and left halves of the words that face them, or kEmpty
+    std::uint32_t before, between_left, between_right, after;
+    std::uint32_t first;  // the tail that comes first
+  };
+  static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu, kLexical = 0x80000000u, kUnopened = 0xFFFFFFFEu;
+  static constexpr std::size_t kFirstPieces = 1024;  // a power of two
+  // Where two non-terminals meet on the target side, estimates need not fall from one first tail to the next: so many
+  // of them wait at once.
+  static constexpr std::uint32_t kAhead = 2;
 
   // The state of a scored combination; a rule without non-terminals has its own.
   const State& item_state(std::uint32_t state) const {
     return state & kLexical ? rule_states_[state & ~kLexical] : item_states_[state];
   }
-  std::uint32_t add(const Cube& cube, std::uint32_t rule, std::uint32_t left, std::uint32_t right);
+  const ScoredRule& rule_of(const Item& item) const { return graph_->rules[item.cube->rules.begin + item.rule]; }
+  // The vertices of a combination, by tail.
+  void find_tails(const Item& item, const ScoredRule& rule, std::uint32_t tails[2]) const {
+    const std::uint32_t first = shapes_[rule.state].first;
+    tails[first] = streams_[item.entries[0]].vertex;
+    tails[1 - first] = item.cube->arity == 2 ? streams_[item.entries[1]].vertex : 0;
+  }
+  static bool tails_meet(const Cube& cube, const Shape& shape) {
+    return cube.arity == 2 && shape.between_left == kEmpty;
+  }
+  const Piece& piece(std::uint32_t symbols, std::uint32_t length);
+  std::uint32_t add_item(const Cube& cube, std::uint32_t rule, double score, std::uint32_t state);
+  std::uint32_t add(const Cube& cube, std::uint32_t rule, std::uint32_t first, std::uint32_t second);
+  std::uint32_t add_first(const Cube& cube, std::uint32_t rule, std::uint32_t first);
+  template <class Push>
+  void open(const Cube& cube, std::uint32_t rule, Push push);
   void push_successors(const Item& item);
   void ask_model(Item& item);
   void accept(const Item& item);
@@ -85,15 +122,21 @@ class CubePruner {
   void emit();
 
   Scorer& scorer_;
+  Joints<Scorer> joints_;
+  TailStreams<Scorer> streams_;
   Hypergraph* graph_ = nullptr;
   std::uint32_t pop_limit_ = 0;
   std::vector<State> states_;       // by vertex
   std::vector<State> rule_states_;  // of rules without non-terminals
+  std::vector<Shape> shapes_;       // of rules with non-terminals
   std::vector<Symbol> symbols_;     // target sides of the sentence's rules
+  std::vector<Piece> pieces_;
+  std::vector<std::uint32_t> piece_slots_;
   // Of the cell at hand:
   std::vector<Item> items_;
   std::vector<Unset> item_states_;
   BestFirstQueue queue_;
+  double gain_ = 0;  // the most by which an estimate was above its rule and its best tails
   std::vector<Found> found_;
   std::vector<std::uint32_t> slots_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> order_;  // vertices, best score first, ties by age
@@ -102,6 +145,7 @@ class CubePruner {
 template <class Scorer>
 void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* lm_words, ScoredRule& rule) {
   rule.symbols = static_cast<std::uint32_t>(symbols_.size());
+  if (rule.begins) symbols_.push_back(kSentenceBegin);
   for (std::uint32_t at = 0; at < rule.length; ++at) {
     Symbol symbol = target[at];
     if (symbol >= 0) {
@@ -111,35 +155,131 @@ void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* l
     }
     symbols_.push_back(symbol);
   }
-  const Symbol* symbols = symbols_.data() + rule.symbols;
   if (rule.words == rule.length) {
     rule.state = static_cast<std::uint32_t>(rule_states_.size());
     rule_states_.emplace_back();
     const State* none[2] = {nullptr, nullptr};
-    rule.lm_score = scorer_.combine(symbols, rule.length, none, rule_states_.back());
-  } else {
-    rule.lm_score = scorer_.words_alone(symbols, rule.length);
+    rule.lm_score = scorer_.combine(symbols_.data() + rule.symbols, rule.length, none, rule_states_.back());
+    return;
   }
+  Shape shape{kEmpty, kEmpty, kEmpty, kEmpty, kEmpty};
+  if (rule.begins) {
+    State begin;
+    const State* none[2] = {nullptr, nullptr};
+    scorer_.combine(symbols_.data() + rule.symbols, 1, none, begin);
+    shape.before = joints_.number(begin).right;
+  }
+  for (std::uint32_t at = rule.symbols + rule.begins, end = static_cast<std::uint32_t>(symbols_.size()); at < end;) {
+    if (symbols_[at] < 0) {
+      if (shape.first == kEmpty) shape.first = static_cast<std::uint32_t>(-1 - symbols_[at]);
+      ++at;
+      continue;
+    }
+    const std::uint32_t start = at;
+    while (at < end && symbols_[at] >= 0) ++at;
+    const Piece& words = piece(start, at - start);
+    rule.lm_score += words.lm_score;
+    if (shape.first == kEmpty) {
+      shape.before = words.halves.right;
+    } else if (at == end) {
+      shape.after = words.halves.left;
+    } else {
+      shape.between_left = words.halves.left;
+      shape.between_right = words.halves.right;
+    }
+  }
+  rule.state = static_cast<std::uint32_t>(shapes_.size());
+  shapes_.push_back(shape);
 }
 
-// A new combination under its estimate; exact if the rule has no non-terminals.
+// Most rules share their pieces with others.
 template <class Scorer>
-std::uint32_t CubePruner<Scorer>::add(const Cube& cube, std::uint32_t rule_at, std::uint32_t left,
-                                      std::uint32_t right) {
-  const ScoredRule& rule = graph_->rules[cube.rules.begin + rule_at];
-  double score = rule.estimate;
-  if (cube.arity) score += graph_->vertices[cube.tails[0].begin + left].score;
-  if (cube.arity == 2) score += graph_->vertices[cube.tails[1].begin + right].score;
+const typename CubePruner<Scorer>::Piece& CubePruner<Scorer>::piece(std::uint32_t symbols, std::uint32_t length) {
+  auto hash_of = [&](const Symbol* symbol, std::uint32_t count) {
+    std::uint64_t hash = count;
+    for (const Symbol* end = symbol + count; symbol != end; ++symbol)
+      hash = (hash ^ static_cast<std::uint32_t>(*symbol)) * 0x9E3779B97F4A7C15ull;
+    return hash >> 32;
+  };
+  const Symbol* const words = symbols_.data() + symbols;
+  std::size_t slot = hash_of(words, length) & (piece_slots_.size() - 1);
+  for (; piece_slots_[slot] != kEmpty; slot = (slot + 1) & (piece_slots_.size() - 1)) {
+    const Piece& known = pieces_[piece_slots_[slot]];
+    if (known.length == length && std::equal(words, words + length, symbols_.data() + known.symbols)) return known;
+  }
+  piece_slots_[slot] = static_cast<std::uint32_t>(pieces_.size());
+  State state;
+  const State* const none[2] = {nullptr, nullptr};
+  const float lm_score = scorer_.combine(words, length, none, state);
+  pieces_.push_back({symbols, length, lm_score, joints_.number(state)});
+  if (2 * pieces_.size() > piece_slots_.size()) {
+    piece_slots_.assign(2 * piece_slots_.size(), kEmpty);
+    for (std::uint32_t at = 0; at < pieces_.size(); ++at) {
+      slot = hash_of(symbols_.data() + pieces_[at].symbols, pieces_[at].length) & (piece_slots_.size() - 1);
+      while (piece_slots_[slot] != kEmpty) slot = (slot + 1) & (piece_slots_.size() - 1);
+      piece_slots_[slot] = at;
+    }
+  }
+  return pieces_.back();
+}
+
+template <class Scorer>
+std::uint32_t CubePruner<Scorer>::add_item(const Cube& cube, std::uint32_t rule, double score, std::uint32_t state) {
   items_.emplace_back();
   Item& item = items_.back();
   item.score = score;
   item.cube = &cube;
-  item.rule = rule_at;
-  item.tails[0] = left;
-  item.tails[1] = right;
-  item.state = cube.arity ? kEmpty : kLexical | rule.state;
-  item.lm_score = rule.lm_score;
+  item.rule = rule;
+  item.state = state;
   return static_cast<std::uint32_t>(items_.size() - 1);
+}
+
+// A new combination under its estimate.
+template <class Scorer>
+std::uint32_t CubePruner<Scorer>::add(const Cube& cube, std::uint32_t rule, std::uint32_t first, std::uint32_t second) {
+  double score = graph_->rules[cube.rules.begin + rule].estimate + streams_[first].score;
+  if (cube.arity == 2) score += streams_[second].score;
+  const std::uint32_t id = add_item(cube, rule, score, kEmpty);
+  items_[id].entries[0] = first;
+  items_[id].entries[1] = second;
+  return id;
+}
+
+// The best combination with this entry for the tail that comes first on the target side.
+template <class Scorer>
+std::uint32_t CubePruner<Scorer>::add_first(const Cube& cube, std::uint32_t rule, std::uint32_t first) {
+  std::uint32_t second = kEmpty;
+  if (cube.arity == 2) {
+    const Shape& shape = shapes_[graph_->rules[cube.rules.begin + rule].state];
+    const std::uint32_t before =
+        tails_meet(cube, shape) ? streams_.halves(streams_[first].vertex).right : shape.between_right;
+    second = streams_.first(cube.tails[1 - shape.first], before, shape.after);
+  }
+  return add(cube, rule, first, second);
+}
+
+// Adds the first combinations of a rule, and, in their wake, the cube's next rule.
+template <class Scorer>
+template <class Push>
+void CubePruner<Scorer>::open(const Cube& cube, std::uint32_t rule_at, Push push) {
+  const ScoredRule& rule = graph_->rules[cube.rules.begin + rule_at];
+  double best_tails = 0;
+  for (std::uint32_t tail = 0; tail < cube.arity; ++tail) best_tails += graph_->vertices[cube.tails[tail].begin].score;
+  const Shape& shape = shapes_[rule.state];
+  const std::uint32_t first =
+      streams_.first(cube.tails[shape.first], shape.before, cube.arity == 2 ? shape.between_left : shape.after);
+  std::uint32_t id = add_first(cube, rule_at, first);
+  gain_ = std::max(gain_, items_[id].score - rule.estimate - best_tails);
+  push(id);
+  if (tails_meet(cube, shape)) {
+    std::uint32_t entry = first;
+    for (std::uint32_t ahead = 1; ahead < kAhead && (entry = streams_.next(entry)) != kEmpty; ++ahead)
+      push(add_first(cube, rule_at, entry));
+  }
+  if (cube.rules.begin + rule_at + 1 < cube.rules.end) {
+    const double bound = graph_->rules[cube.rules.begin + rule_at + 1].estimate + best_tails + gain_;
+    push(add_item(cube, rule_at + 1, bound, kUnopened));
+  }
 }
 
 template <class Scorer>
@@ -149,15 +289,27 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
   queue_.clear();
   found_.clear();
   slots_.assign(512, kEmpty);
+  gain_ = 0;
+  auto push_unordered = [&](std::uint32_t id) { queue_.push_unordered(items_[id].score, id); };
   for (const Cube& cube : cubes) {
-    std::uint32_t id = add(cube, 0, 0, 0);
-    queue_.push_unordered(items_[id].score, id);
+    if (cube.arity == 0) {
+      const ScoredRule& rule = graph_->rules[cube.rules.begin];
+      push_unordered(add_item(cube, 0, rule.estimate, kLexical | rule.state));
+    } else {
+      open(cube, 0, push_unordered);
+    }
   }
   queue_.restore_order();
   std::uint32_t pops = 0;
   while (!queue_.empty() && pops < pop_limit_) {
     std::uint32_t id = queue_.top();
     Item& item = items_[id];
+    if (item.state == kUnopened) {
+      const Cube& cube = *item.cube;
+      queue_.pop();
+      open(cube, item.rule, [&](std::uint32_t made) { queue_.push(items_[made].score, made); });
+      continue;
+    }
     if (item.state == kEmpty) {
       ask_model(item);
       if (!queue_.stays_on_top(item.score, id)) {
@@ -172,41 +324,53 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
   emit();
 }
 
-// Takes the accepted combination off the queue and adds what follows it. Each combination has one predecessor only
-// (in its first non-zero coordinate of: first tail, rule, second tail), so none is built twice.
+// Takes the accepted combination off the queue and adds what follows it. Each combination has one predecessor only, so
+// none is built twice.
 template <class Scorer>
 void CubePruner<Scorer>::push_successors(const Item& from) {
   const Cube& cube = *from.cube;
-  std::uint32_t rule = from.rule, left = from.tails[0], right = from.tails[1];  // `from` moves when items are added
+  const std::uint32_t rule = from.rule, first = from.entries[0], second = from.entries[1];  // `from` moves
   bool replaced = false;
-  auto push = [&](std::uint32_t rule, std::uint32_t left, std::uint32_t right) {
-    std::uint32_t id = add(cube, rule, left, right);
+  auto push = [&](std::uint32_t id) {
     if (replaced)
       queue_.push(items_[id].score, id);
     else
       queue_.replace_top(items_[id].score, id);
     replaced = true;
   };
-  if (cube.arity >= 1 && left + 1 < cube.tails[0].size()) push(rule, left + 1, right);
-  if (left == 0 && rule + 1 < cube.rules.end - cube.rules.begin) push(rule + 1, 0, right);
-  if (cube.arity == 2 && left == 0 && rule == 0 && right + 1 < cube.tails[1].size()) push(0, 0, right + 1);
+  if (cube.arity == 0) {
+    if (cube.rules.begin + rule + 1 < cube.rules.end) {
+      const ScoredRule& next = graph_->rules[cube.rules.begin + rule + 1];
+      push(add_item(cube, rule + 1, next.estimate, kLexical | next.state));
+    }
+  } else {
+    if (cube.arity == 1 || streams_.is_first(second)) {
+      const Shape& shape = shapes_[graph_->rules[cube.rules.begin + rule].state];
+      std::uint32_t next = first;
+      for (std::uint32_t steps = tails_meet(cube, shape) ? kAhead : 1; steps > 0 && next != kEmpty; --steps)
+        next = streams_.next(next);
+      if (next != kEmpty) push(add_first(cube, rule, next));
+    }
+    if (cube.arity == 2) {
+      const std::uint32_t next = streams_.next(second);
+      if (next != kEmpty) push(add(cube, rule, first, next));
+    }
+  }
   if (!replaced) queue_.pop();
 }
 
 template <class Scorer>
 void CubePruner<Scorer>::ask_model(Item& item) {
-  const Cube& cube = *item.cube;
-  const ScoredRule& rule = graph_->rules[cube.rules.begin + item.rule];
-  std::uint32_t first = cube.tails[0].begin + item.tails[0], second = cube.tails[1].begin + item.tails[1];
-  const State* tails[2] = {&states_[first], nullptr};
-  double score = rule.score + graph_->vertices[first].score;
-  if (cube.arity == 2) {
-    tails[1] = &states_[second];
-    score += graph_->vertices[second].score;
-  }
+  const ScoredRule& rule = rule_of(item);
+  std::uint32_t vertices[2];
+  find_tails(item, rule, vertices);
+  const State* tails[2] = {&states_[vertices[0]], &states_[vertices[1]]};
+  double score = rule.score + graph_->vertices[vertices[0]].score;
+  if (item.cube->arity == 2) score += graph_->vertices[vertices[1]].score;
   item.state = static_cast<std::uint32_t>(item_states_.size());
   item_states_.emplace_back();
-  item.lm_score = scorer_.combine(symbols_.data() + rule.symbols, rule.length, tails, item_states_.back());
+  item.lm_score =
+      scorer_.combine(symbols_.data() + rule.symbols, rule.length + rule.begins, tails, item_states_.back());
   item.score = score + scorer_.weight() * item.lm_score;
 }
 
@@ -214,12 +378,15 @@ void CubePruner<Scorer>::ask_model(Item& item) {
 template <class Scorer>
 void CubePruner<Scorer>::accept(const Item& item) {
   const Cube& cube = *item.cube;
+  const ScoredRule& rule = rule_of(item);
   Found& found = found_[recombine(item.state)];
-  std::uint32_t edge = static_cast<std::uint32_t>(graph_->edges.size());
+  const std::uint32_t edge = static_cast<std::uint32_t>(graph_->edges.size());
+  std::uint32_t tails[2] = {0, 0};
+  if (cube.arity) find_tails(item, rule, tails);
   graph_->edges.push_back({item.score,
-                           {cube.tails[0].begin + item.tails[0], cube.tails[1].begin + item.tails[1]},
+                           {tails[0], tails[1]},
                            cube.rules.begin + item.rule,
-                           item.lm_score,
+                           cube.arity ? item.lm_score : rule.lm_score,
                            cube.arity,
                            found.last_edge});
   if (item.score > found.score || found.last_edge == kNoEdge) {
@@ -261,6 +428,7 @@ void CubePruner<Scorer>::emit() {
     const Found& found = found_[vertex];
     graph_->vertices.push_back({found.score, found.best_edge, found.last_edge});
     states_.push_back(item_state(found.state));
+    streams_.add_vertex(joints_.number(states_.back()));
   }
 }
 

@@ -16,12 +16,13 @@ struct ScoredRule {
   double estimate;        // score plus what the language model says of the rule's words alone: the cube's order
   std::uint32_t rule;     // id in the problem's table, or in its extra table
   std::uint32_t symbols;  // first of the target symbols, words as language model indices
-  std::uint32_t state;    // language model state, if the rule has no non-terminal
+  std::uint32_t state;    // the cube pruner's: language model state, or the rule's words around its non-terminals
   float lm_score;         // of the words alone; exact if there is no non-terminal
   std::uint16_t length;   // target symbols
   std::uint16_t words;    // target words
   std::uint16_t unknown;  // target words the language model does not know
   bool extra;             // glue or pass-through
+  bool begins;            // the sentence begins with it: the language model reads <s> first
 };
 
 struct Edge {

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <lm/left.hh>
 #include <lm/model.hh>
-#include <vector>
 
 #include "grammar/rules.hh"
 
 namespace itersel {
+
+// Stands for <s> in front of a rule's target symbols.
+constexpr Symbol kSentenceBegin = std::numeric_limits<Symbol>::min();
 
 template <class Model>
 class NgramScorer {
@@ -21,12 +24,19 @@ class NgramScorer {
 
   double weight() const { return weight_; }
 
-  // log10 probability the words and the joints add; `symbols` are model indices or -1, -2 for the tails.
+  // log10 probability the words and the joints add; `symbols` are model indices, -1 and -2 for the tails, or, at the
+  // start, kSentenceBegin.
   [[gnu::always_inline]] inline float combine(const Symbol* symbols, std::uint32_t length, const State* const tails[2],
                                               State& out) const {
     lm::ngram::RuleScore<Model> rule(model_, out);
     const Symbol* end = symbols + length;
-    if (symbols != end && *symbols < 0) rule.BeginNonTerminal(*tails[-1 - *symbols++], 0);
+    if (symbols != end && *symbols < 0) {
+      if (*symbols == kSentenceBegin)
+        rule.BeginSentence();
+      else
+        rule.BeginNonTerminal(*tails[-1 - *symbols], 0);
+      ++symbols;
+    }
     for (; symbols != end; ++symbols) {
       if (*symbols < 0)
         rule.NonTerminal(*tails[-1 - *symbols], 0);
@@ -36,63 +46,63 @@ class NgramScorer {
     return rule.Finish();
   }
 
-  // The words of a rule alone: each run between non-terminals on its own. Most runs are single words, whose score is
-  // kept.
-  [[gnu::noinline]] float words_alone(const Symbol* symbols, std::uint32_t length) {
-    float total = 0;
-    State state;
-    for (const Symbol *at = symbols, *end = symbols + length; at != end;) {
-      if (*at < 0) {
-        ++at;
-        continue;
-      }
-      const Symbol* start = at;
-      while (at != end && *at >= 0) ++at;
-      const State* const none[2] = {nullptr, nullptr};
-      if (at - start > 1) {
-        total += combine(start, static_cast<std::uint32_t>(at - start), none, state);
-        continue;
-      }
-      std::size_t word = static_cast<std::size_t>(*start);
-      if (word >= single_words_.size()) single_words_.resize(word + 1, kUnset);
-      if (single_words_[word] == kUnset) single_words_[word] = combine(start, 1, none, state);
-      total += single_words_[word];
-    }
-    return total;
-  }
-
-  // What the sentence's borders add: <s> before, </s> after.
-  float finish(const State& state) const {
+  // What is added where `second` follows `first`: depends on the right half of the first and the left half of the
+  // second.
+  float join(const State& first, const State& second) const {
     State out;
     lm::ngram::RuleScore<Model> rule(model_, out);
-    rule.BeginSentence();
-    rule.NonTerminal(state, 0);
+    rule.BeginNonTerminal(first, 0);
+    rule.NonTerminal(second, 0);
+    return rule.Finish();
+  }
+
+  // What the sentence's borders add: </s> after and, unless the state has it already, <s> before.
+  float finish(const State& state, bool begun) const {
+    State out;
+    lm::ngram::RuleScore<Model> rule(model_, out);
+    if (begun) {
+      rule.BeginNonTerminal(state, 0);
+    } else {
+      rule.BeginSentence();
+      rule.NonTerminal(state, 0);
+    }
     rule.Terminal(model_.GetVocabulary().EndSentence());
     return rule.Finish();
   }
 
-  // As KenLM compares them, without a call.
-  static bool equal(const State& a, const State& b) {
-    if (a.right.length != b.right.length || a.left.length != b.left.length || a.left.full != b.left.full) return false;
+  // As KenLM compares them, without a call: the last pointer to the left, the words to the right.
+  static bool equal_left(const State& a, const State& b) {
+    if (a.left.length != b.left.length || a.left.full != b.left.full) return false;
+    return !a.left.length || a.left.pointers[a.left.length - 1] == b.left.pointers[a.left.length - 1];
+  }
+  static bool equal_right(const State& a, const State& b) {
+    if (a.right.length != b.right.length) return false;
     for (unsigned at = 0; at < a.right.length; ++at)
       if (a.right.words[at] != b.right.words[at]) return false;
-    return !a.left.length || a.left.pointers[a.left.length - 1] == b.left.pointers[b.left.length - 1];
+    return true;
   }
-  // What equality looks at: the words to the right, and the last pointer to the left.
-  static std::uint64_t hash(const State& state) {
-    constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ull;
-    std::uint64_t hash = state.right.length;
-    for (unsigned at = 0; at < state.right.length; ++at) hash = (hash ^ state.right.words[at]) * kMultiplier;
-    if (state.left.length) hash ^= state.left.pointers[state.left.length - 1];
-    hash = (hash ^ state.left.full << 8 ^ state.left.length) * kMultiplier;
-    return hash >> 32;
-  }
+  static bool equal(const State& a, const State& b) { return equal_right(a, b) && equal_left(a, b); }
+
+  // Of what equality looks at; the low bits are good.
+  static std::uint64_t hash_left(const State& state) { return left_from(0, state) >> 32; }
+  static std::uint64_t hash_right(const State& state) { return right_from(state) >> 32; }
+  static std::uint64_t hash(const State& state) { return left_from(right_from(state), state) >> 32; }
 
  private:
+  static constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ull;
+
+  static std::uint64_t right_from(const State& state) {
+    std::uint64_t hash = state.right.length;
+    for (unsigned at = 0; at < state.right.length; ++at) hash = (hash ^ state.right.words[at]) * kMultiplier;
+    return hash;
+  }
+  static std::uint64_t left_from(std::uint64_t hash, const State& state) {
+    if (state.left.length) hash ^= state.left.pointers[state.left.length - 1];
+    return (hash ^ state.left.full << 8 ^ state.left.length) * kMultiplier;
+  }
+
   const Model& model_;
   double weight_ = 0;
-  static constexpr float kUnset = 1;  // no log probability
-  std::vector<float> single_words_;   // by model index
 };
 
 // Without a language model all states are equal, and the search is exact.
@@ -102,9 +112,13 @@ class NoScorer {
 
   double weight() const { return 0; }
   float combine(const Symbol*, std::uint32_t, const State* const[2], State&) const { return 0; }
-  float words_alone(const Symbol*, std::uint32_t) const { return 0; }
-  float finish(const State&) const { return 0; }
+  float join(const State&, const State&) const { return 0; }
+  float finish(const State&, bool) const { return 0; }
+  static bool equal_left(const State&, const State&) { return true; }
+  static bool equal_right(const State&, const State&) { return true; }
   static bool equal(const State&, const State&) { return true; }
+  static std::uint64_t hash_left(const State&) { return 0; }
+  static std::uint64_t hash_right(const State&) { return 0; }
   static std::uint64_t hash(const State&) { return 0; }
 };
 

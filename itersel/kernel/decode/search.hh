@@ -44,11 +44,13 @@ class Search {
   void complete(std::uint32_t label, const Range& rules, std::uint32_t arity, const Tails* tails);
   void glue(std::uint32_t end);
   void finish_cells(std::uint32_t start, std::uint32_t end, bool with_grammar);
-  void finish_goal();
+  bool search();
+  bool finish_goal();
+  bool has_goal_rules() const;
   Tails find(std::uint32_t place, std::uint32_t label) const;
   const Range& scored(std::uint32_t group);
-  Range score_one(std::uint32_t rule);
-  void score(bool extra, std::uint32_t rule_id);
+  Range score_one(std::uint32_t rule, bool begins = false);
+  void score(bool extra, std::uint32_t rule_id, bool begins = false);
 
   Scorer& scorer_;
   const SearchOptions options_;
@@ -61,12 +63,29 @@ class Search {
   std::vector<std::vector<Cube>> completed_;  // by label: whole matches of the span at hand
   std::vector<Range> scored_;                 // by group: rules in the graph, best estimate first
   Range glue_first_{}, glue_next_{};
+  bool goal_begins_ = false;  // <s> precedes whatever has the goal's label
+  bool copy_known_ = false;   // copy words that a rule of another label translates
+  bool held_back_ = false;    // whether there was such a word, and it was not copied
+  bool goal_only_ = false;    // beyond the span limit, where only rules of the goal apply
 };
 
 template <class Scorer>
 void Search<Scorer>::run(const Problem& problem, Hypergraph& graph) {
   problem_ = &problem;
   graph_ = &graph;
+  copy_known_ = problem.pass_through_all;
+  held_back_ = false;
+  if (search()) return;
+  copy_known_ = true;
+  if (!held_back_ || !search())
+    throw InputError("", "no rules lead to a translation of the whole sentence: try a higher span limit");
+}
+
+// Whether there is a derivation of the whole sentence.
+template <class Scorer>
+bool Search<Scorer>::search() {
+  const Problem& problem = *problem_;
+  Hypergraph& graph = *graph_;
   graph.clear();
   cubes_.start(graph, options_.pop_limit);
   length_ = static_cast<std::uint32_t>(problem.words.size());
@@ -80,7 +99,8 @@ void Search<Scorer>::run(const Problem& problem, Hypergraph& graph) {
   for (std::size_t place = 0; place < places; ++place) cells_[place].clear();
   completed_.resize(std::max(completed_.size(), problem.index->label_order().size()));
   scored_.assign(problem.index->group_count(), {kNoRule, kNoRule});
-  glue_first_ = score_one(problem.glue_first);
+  goal_begins_ = problem.goal != problem.default_nonterminal && !problem.index->mentions(problem.goal);
+  glue_first_ = score_one(problem.glue_first, goal_begins_);
   glue_next_ = score_one(problem.glue_next);
 
   for (std::uint32_t start = length_; start-- > 0;) {
@@ -92,10 +112,24 @@ void Search<Scorer>::run(const Problem& problem, Hypergraph& graph) {
       match(start, end);
       finish_cells(start, end, true);
     }
-    if (start == 0)
-      for (std::uint32_t end = last + 1; end <= length_; ++end) finish_cells(0, end, false);
+    if (start > 0 || last == length_) continue;
+    const bool with_grammar = has_goal_rules();
+    goal_only_ = true;
+    for (std::uint32_t end = last + 1; end <= length_; ++end) {
+      if (with_grammar) match(0, end);
+      finish_cells(0, end, with_grammar);
+    }
+    goal_only_ = false;
   }
-  finish_goal();
+  return finish_goal();
+}
+
+// Whether the grammar has rules of the goal, besides the glue rules.
+template <class Scorer>
+bool Search<Scorer>::has_goal_rules() const {
+  for (std::uint32_t group = 0; group < problem_->index->group_count(); ++group)
+    if (problem_->index->group(group).lhs == problem_->goal) return true;
+  return false;
 }
 
 template <class Scorer>
@@ -115,7 +149,7 @@ void Search<Scorer>::match(std::uint32_t start, std::uint32_t end) {
     std::uint32_t node = index.child(item.node, word);
     if (node != SourceIndex::kNone) advance(item, node, nullptr, place);
   }
-  for (std::uint32_t middle = start + 1; middle < end; ++middle) {
+  for (std::uint32_t middle = std::max(start + 1, end > band_ ? end - band_ : 0); middle < end; ++middle) {
     const auto& cells = cells_[at(middle, end)];
     if (cells.empty()) continue;
     for (const Dotted& item : before_nonterminal_[at(start, middle)]) {
@@ -127,7 +161,10 @@ void Search<Scorer>::match(std::uint32_t start, std::uint32_t end) {
       }
     }
   }
-  if (end == start + 1 && problem_->pass_through[start] != kNoRule)
+  if (end > start + 1 || problem_->pass_through[start] == kNoRule) return;
+  if (!copy_known_ && index.has_rule_for(word))
+    held_back_ = true;
+  else
     complete(problem_->default_nonterminal, score_one(problem_->pass_through[start]), 0, nullptr);
 }
 
@@ -146,7 +183,8 @@ template <class Scorer>
 void Search<Scorer>::complete(std::uint32_t node, std::uint32_t arity, const Tails* tails) {
   Range groups = problem_->index->groups_of(node);
   for (std::uint32_t group = groups.begin; group < groups.end; ++group)
-    complete(problem_->index->group(group).lhs, scored(group), arity, tails);
+    if (!goal_only_ || problem_->index->group(group).lhs == problem_->goal)
+      complete(problem_->index->group(group).lhs, scored(group), arity, tails);
 }
 
 template <class Scorer>
@@ -194,18 +232,19 @@ void Search<Scorer>::finish_cells(std::uint32_t start, std::uint32_t end, bool w
     Range groups = index.groups_of(node);
     for (std::uint32_t group = groups.begin; group < groups.end; ++group) {
       std::uint32_t lhs = index.group(group).lhs;
-      if (index.label_rank(label) < index.label_rank(lhs)) complete(lhs, scored(group), 1, item.tails);
+      if (index.label_rank(label) < index.label_rank(lhs) && (!goal_only_ || lhs == problem_->goal))
+        complete(lhs, scored(group), 1, item.tails);
     }
   }
 }
 
 template <class Scorer>
-void Search<Scorer>::finish_goal() {
+bool Search<Scorer>::finish_goal() {
   Tails tails = find(at(0, length_), problem_->goal);
-  if (tails.size() == 0) throw InputError("", "no rules lead to a translation of the whole sentence");
+  if (tails.size() == 0) return false;
   Vertex goal{0, kNoEdge, kNoEdge};
   for (std::uint32_t tail = tails.begin; tail < tails.end; ++tail) {
-    float lm_score = scorer_.finish(cubes_.state(tail));
+    float lm_score = scorer_.finish(cubes_.state(tail), goal_begins_);
     double score = graph_->vertices[tail].score + scorer_.weight() * lm_score;
     std::uint32_t edge = static_cast<std::uint32_t>(graph_->edges.size());
     graph_->edges.push_back({score, {tail, 0}, kNoRule, lm_score, 1, goal.last_edge});
@@ -217,6 +256,7 @@ void Search<Scorer>::finish_goal() {
   }
   graph_->goal = static_cast<std::uint32_t>(graph_->vertices.size());
   graph_->vertices.push_back(goal);
+  return true;
 }
 
 // The rules of a group with scores, best estimate first; computed when the group first matches.
@@ -236,20 +276,21 @@ const Range& Search<Scorer>::scored(std::uint32_t group) {
 }
 
 template <class Scorer>
-Range Search<Scorer>::score_one(std::uint32_t rule) {
+Range Search<Scorer>::score_one(std::uint32_t rule, bool begins) {
   std::uint32_t begin = static_cast<std::uint32_t>(graph_->rules.size());
-  score(true, rule);
+  score(true, rule, begins);
   return {begin, begin + 1};
 }
 
 template <class Scorer>
-void Search<Scorer>::score(bool extra, std::uint32_t rule_id) {
+void Search<Scorer>::score(bool extra, std::uint32_t rule_id, bool begins) {
   const RuleTable& table = problem_->table_of(extra);
   const Rule& rule = table.rules[rule_id];
   ScoredRule made{};
   made.rule = rule_id;
   made.extra = extra;
   made.length = rule.target_length;
+  made.begins = begins;
   made.score = rule_score(table, rule, problem_->weights);
   cubes_.add_target(table.target(rule), problem_->lm_words, made);
   made.score += problem_->weights[problem_->features.word_penalty] * kWordPenalty * made.words;

@@ -20,7 +20,7 @@ void ShardDecoder::use(std::shared_ptr<const LanguageModel> model) {
 }
 
 bool ShardDecoder::search(std::uint32_t sentence) {
-  shard_->pose(sentence, index_, problem_);
+  shard_->pose(sentence, rules_, index_, problem_);
   if (problem_.words.empty()) return false;
   problem_.weights = weights.data();
   problem_.lm_words = model_ ? lm_words_.data() : nullptr;

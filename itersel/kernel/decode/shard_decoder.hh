@@ -46,6 +46,7 @@ class ShardDecoder {
   std::shared_ptr<const LanguageModel> model_;
   std::unique_ptr<Workspace> workspace_;
   std::vector<std::uint32_t> lm_words_;
+  SentenceRules rules_;
   SourceIndex index_;
   Problem problem_;
 };

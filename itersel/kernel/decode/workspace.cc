@@ -1,5 +1,8 @@
 #include "decode/workspace.hh"
 
+#include "decode/scorer.hh"
+#include "decode/search.hh"
+
 namespace itersel {
 namespace {
 

@@ -5,8 +5,6 @@
 
 #include "decode/hypergraph.hh"
 #include "decode/kbest.hh"
-#include "decode/scorer.hh"
-#include "decode/search.hh"
 #include "decode/search_options.hh"
 #include "grammar/problem.hh"
 #include "lm/language_model.hh"

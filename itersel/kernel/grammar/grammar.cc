@@ -31,7 +31,7 @@ class Reader {
       if (trim(line).empty()) continue;
       read_rule(line);
     }
-    index();
+    index_rules(grammar_, pattern_rules_);
   }
 
  private:
@@ -47,7 +47,7 @@ class Reader {
 
     Rule rule{};
     rule.lhs = read_lhs(fields[0]);
-    if (fields[1] != last_source_ || pattern_rules_.empty()) read_source(fields[1]);
+    if (fields[1] != last_source_ || pattern_rules_.empty() || unnumbered_) read_source(fields[1], fields[2], rule.lhs);
     rule.pattern = pattern_;
     read_target(fields[2], rule);
     read_values(count > 3 ? fields[3] : std::string_view(), rule);
@@ -89,23 +89,32 @@ class Reader {
     return error == std::errc() && end == digits.data() + digits.size() && (comma == token.npos || !label.empty());
   }
 
-  void read_source(std::string_view field) {
-    symbols_.clear();
-    indices_.clear();
+  // `[NP]`, which cdec's grammars may have on the source side: the position among the non-terminals is the index.
+  static bool is_unnumbered(std::string_view token) {
+    return token.size() > 2 && token.front() == '[' && token.back() == ']' &&
+           token.substr(1, token.size() - 2).find_first_of("[],") == token.npos;
+  }
+
+  // Words may look like `[NP]`, too. They are non-terminals if the target side has an index that would otherwise be
+  // without partner, as in all grammars that cdec can read.
+  bool has_unnumbered_nonterminals(std::string_view source, std::string_view target, std::uint16_t lhs) {
     std::string_view label;
     std::uint32_t index = 0;
-    for (std::string_view rest = field, token; next_token(rest, token);) {
-      if (token.back() == ']' && is_nonterminal(token, label, index) && !label.empty()) {
-        if (indices_.size() == kMaxNonterminals)
-          fail("more than two non-terminals on the source side " + quoted(field));
-        if (!indices_.empty() && indices_[0] == index)
-          fail("non-terminal index " + std::to_string(index) + " occurs twice");
-        indices_.push_back(index);
-        symbols_.push_back(nonterminal(intern_label(label)));
-      } else {
-        symbols_.push_back(static_cast<Symbol>(grammar_.lexicon.words.intern(token)));
-      }
+    for (std::string_view rest = target, token; next_token(rest, token);)
+      if (is_nonterminal(token, label, index) && std::find(indices_.begin(), indices_.end(), index) == indices_.end())
+        return true;
+    for (std::string_view rest = source, token; next_token(rest, token);) {
+      if (!is_unnumbered(token)) continue;
+      label = token.substr(1, token.size() - 2);
+      if (label == grammar_.lexicon.labels[lhs] || label == grammar_.names.default_nonterminal)
+        fail("the source side's " + quoted(token) + " has no partner on the target side: write [1] there");
     }
+    return false;
+  }
+
+  void read_source(std::string_view field, std::string_view target, std::uint16_t lhs) {
+    read_source_symbols(field, false);
+    if (unnumbered_ && has_unnumbered_nonterminals(field, target, lhs)) read_source_symbols(field, true);
     if (symbols_.empty()) fail("the source side is empty");
     if (symbols_.size() > kMaxSide) fail("the source side has more than 32,000 symbols");
     last_source_ = field;
@@ -118,6 +127,35 @@ class Reader {
         {begin, static_cast<std::uint16_t>(symbols_.size()), static_cast<std::uint16_t>(indices_.size())});
     pattern_rules_.push_back(0);
     if (grammar_.templates.any()) namer_.set_source(symbols_.data(), static_cast<std::uint32_t>(symbols_.size()));
+  }
+
+  // Sets symbols_, indices_ and unnumbered_: whether there is a token such as `[NP]`.
+  void read_source_symbols(std::string_view field, bool number_all) {
+    symbols_.clear();
+    indices_.clear();
+    unnumbered_ = false;
+    std::string_view label;
+    std::uint32_t index = 0;
+    for (std::string_view rest = field, token; next_token(rest, token);) {
+      const bool unnumbered = token.back() == ']' && is_unnumbered(token);
+      unnumbered_ = unnumbered_ || unnumbered;
+      bool found = !unnumbered && token.back() == ']' && is_nonterminal(token, label, index) && !label.empty();
+      if (unnumbered && number_all) {
+        label = token.substr(1, token.size() - 2);
+        index = static_cast<std::uint32_t>(indices_.size()) + 1;
+        found = true;
+      }
+      if (found) {
+        if (indices_.size() == kMaxNonterminals)
+          fail("more than two non-terminals on the source side " + quoted(field));
+        if (!indices_.empty() && indices_[0] == index)
+          fail("non-terminal index " + std::to_string(index) + " occurs twice");
+        indices_.push_back(index);
+        symbols_.push_back(nonterminal(intern_label(label)));
+      } else {
+        symbols_.push_back(static_cast<Symbol>(grammar_.lexicon.words.intern(token)));
+      }
+    }
   }
 
   void read_target(std::string_view field, Rule& rule) {
@@ -211,41 +249,6 @@ class Reader {
     }
   }
 
-  // A source side may come in several runs of lines; the index wants all its rules together.
-  void index() {
-    RuleTable& table = grammar_.table;
-    auto same = [&](std::uint32_t a, std::uint32_t b) {
-      const Pattern &first = table.patterns[a], &second = table.patterns[b];
-      return first.length == second.length &&
-             std::equal(table.source(first), table.source(first) + first.length, table.source(second));
-    };
-    std::vector<std::uint32_t> order(table.patterns.size());
-    for (std::uint32_t at = 0; at < order.size(); ++at) order[at] = at;
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const Pattern &first = table.patterns[a], &second = table.patterns[b];
-      const Symbol *x = table.source(first), *y = table.source(second);
-      for (std::uint32_t at = 0; at < first.length && at < second.length; ++at)
-        if (x[at] != y[at]) return x[at] < y[at];
-      return first.length != second.length ? first.length < second.length : a < b;
-    });
-    std::vector<std::uint32_t> representative(order.size()), starts(order.size());
-    std::uint32_t total = 0;
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      bool again = at && same(order[at - 1], order[at]);
-      representative[order[at]] = again ? representative[order[at - 1]] : order[at];
-      starts[order[at]] = total;
-      total += pattern_rules_[order[at]];
-    }
-    std::vector<std::uint32_t> sorted(table.rules.size());
-    for (std::uint32_t rule = 0; rule < sorted.size(); ++rule) {
-      std::uint32_t pattern = table.rules[rule].pattern;
-      sorted[starts[pattern]++] = rule;
-      table.rules.own(rule).pattern = representative[pattern];
-    }
-    grammar_.index.add(table, sorted.data(), sorted.size());
-    grammar_.index.order_labels(grammar_.lexicon.labels, {grammar_.default_nonterminal, grammar_.goal});
-  }
-
   Grammar& grammar_;
   const std::string& path_;
   TemplateNamer<StringTable, StringTable> namer_;
@@ -253,6 +256,7 @@ class Reader {
   std::size_t line_number_ = 0;
   std::string_view last_lhs_, last_source_;
   std::uint16_t lhs_ = 0;
+  bool unnumbered_ = false;
   std::uint32_t pattern_ = 0, schema_id_ = 0;
   std::vector<std::uint32_t> pattern_rules_;  // number of rules per pattern
   std::vector<Symbol> symbols_;
@@ -270,6 +274,41 @@ std::shared_ptr<const Grammar> parse_grammar(std::string_view text, const std::s
   grammar->names = names;
   Reader(*grammar, path).read(text);
   return grammar;
+}
+
+// A source side may come in several runs of lines; the index wants all its rules together.
+void index_rules(Grammar& grammar, const std::vector<std::uint32_t>& pattern_rules) {
+  RuleTable& table = grammar.table;
+  auto same = [&](std::uint32_t a, std::uint32_t b) {
+    const Pattern &first = table.patterns[a], &second = table.patterns[b];
+    return first.length == second.length &&
+           std::equal(table.source(first), table.source(first) + first.length, table.source(second));
+  };
+  std::vector<std::uint32_t> order(table.patterns.size());
+  for (std::uint32_t at = 0; at < order.size(); ++at) order[at] = at;
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Pattern &first = table.patterns[a], &second = table.patterns[b];
+    const Symbol *x = table.source(first), *y = table.source(second);
+    for (std::uint32_t at = 0; at < first.length && at < second.length; ++at)
+      if (x[at] != y[at]) return x[at] < y[at];
+    return first.length != second.length ? first.length < second.length : a < b;
+  });
+  std::vector<std::uint32_t> representative(order.size()), starts(order.size());
+  std::uint32_t total = 0;
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    bool again = at && same(order[at - 1], order[at]);
+    representative[order[at]] = again ? representative[order[at - 1]] : order[at];
+    starts[order[at]] = total;
+    total += pattern_rules[order[at]];
+  }
+  std::vector<std::uint32_t> sorted(table.rules.size());
+  for (std::uint32_t rule = 0; rule < sorted.size(); ++rule) {
+    std::uint32_t pattern = table.rules[rule].pattern;
+    sorted[starts[pattern]++] = rule;
+    table.rules.own(rule).pattern = representative[pattern];
+  }
+  grammar.index.add(table, sorted.data(), sorted.size());
+  grammar.index.order_labels(grammar.lexicon.labels, {grammar.default_nonterminal, grammar.goal});
 }
 
 std::string write_rule(const RuleTable& table, const Lexicon& lexicon, const Rule& rule) {

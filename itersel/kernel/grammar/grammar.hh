@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grammar/rules.hh"
 #include "grammar/source_index.hh"
@@ -32,6 +33,10 @@ struct Grammar {
 // Throws InputError with `path:line`.
 std::shared_ptr<const Grammar> parse_grammar(std::string_view text, const std::string& path,
                                              const TemplateOptions& templates, const ModelNames& names);
+
+// Completes a grammar whose rules were put into its table: brings equal source sides together and makes the index.
+// `pattern_rules` has the number of rules of each pattern.
+void index_rules(Grammar& grammar, const std::vector<std::uint32_t>& pattern_rules);
 
 // The text form of the rules, in the order in which they were read.
 std::string write_grammar(const Grammar& grammar);

@@ -8,7 +8,8 @@
 namespace itersel {
 namespace {
 
-constexpr double kNoLexicalEntry = 99;  // −log10 of the probability of words never linked
+// Counting fewer occurrences again costs less than keeping their counts.
+constexpr std::size_t kKeptCounts = 6;
 
 // A pattern of the sentence that ends before word `next`; it is to be extended by that word.
 struct State {
@@ -21,22 +22,42 @@ struct State {
 GrammarExtractor::GrammarExtractor(std::shared_ptr<const BitextIndex> index, const ExtractOptions& options)
     : index_(std::move(index)),
       options_(options),
-      matcher_(*index_, options, options.cache_bytes / 2),
+      matcher_(*index_, options, options.cache_bytes / 8 * 3),
       occurrence_rules_(*index_, options),
       whole_(*index_),
       lexical_(*index_),
-      blocks_(options.cache_bytes / 8 * 3),
-      samples_(options.cache_bytes / 8) {}
+      lexical_weights_(*index_),
+      text_(*index_),
+      assembler_(*index_),
+      blocks_(options.cache_bytes / 4),
+      samples_(options.cache_bytes / 8),
+      counts_(options.cache_bytes / 4) {}
 
-std::string GrammarExtractor::extract(std::string_view sentence, const SentenceFilter& filter,
-                                      const std::string& where) {
+std::string GrammarExtractor::extract_text(std::string_view sentence, const SentenceFilter& filter,
+                                           const std::string& where) {
+  std::string text;
+  walk(sentence, filter, where,
+       [&](const PhrasePattern& pattern, const RuleBlock& found) { text_.append(pattern, found, text); });
+  return text;
+}
+
+std::shared_ptr<const Grammar> GrammarExtractor::extract(std::string_view sentence, const SentenceFilter& filter,
+                                                         const std::string& where, const ModelNames& names) {
+  assembler_.start(names);
+  walk(sentence, filter, where,
+       [&](const PhrasePattern& pattern, const RuleBlock& found) { assembler_.append(pattern, found); });
+  return assembler_.finish();
+}
+
+template <class Consumer>
+void GrammarExtractor::walk(std::string_view sentence, const SentenceFilter& filter, const std::string& where,
+                            Consumer&& consume) {
   std::vector<std::string_view> text;
   split_words(sentence, where, text);
   std::vector<std::uint32_t> words;
   for (std::string_view word : text) words.push_back(index_->source_word(word));
   const auto size = static_cast<std::uint32_t>(words.size());
 
-  std::string grammar;
   std::unordered_map<PhrasePattern, bool> occurs;  // the patterns seen in this sentence
   std::deque<State> states;
   for (std::uint32_t i = 0; i < size; ++i) states.push_back({i, i, PhrasePattern()});
@@ -49,7 +70,7 @@ std::string GrammarExtractor::extract(std::string_view sentence, const SentenceF
     if (first_time) {
       const BlockPointer found = block(pattern, filter);
       seen->second = found->occurs;
-      grammar += found->text;
+      consume(pattern, *found);
     }
     if (!seen->second) continue;
 
@@ -63,7 +84,6 @@ std::string GrammarExtractor::extract(std::string_view sentence, const SentenceF
     pattern.push_back(kGap);
     for (std::uint32_t next = after_gap; next < end; ++next) states.push_back({start, next, pattern});
   }
-  return grammar;
 }
 
 GrammarExtractor::BlockPointer GrammarExtractor::block(const PhrasePattern& pattern, const SentenceFilter& filter) {
@@ -75,7 +95,12 @@ GrammarExtractor::BlockPointer GrammarExtractor::block(const PhrasePattern& patt
     key.push_back(filter.remainder);
   }
   if (BlockPointer known = blocks_.get(key)) return known;
-  return keep_block(key, make_block(pattern, *sample(*matcher_.find(pattern), filter), whole_));
+  const SamplePointer sampled = sample(*matcher_.find(pattern), filter);
+  if (sampled->size() > 0)
+    return keep_block(key, make_block(pattern, count(pattern, *sampled), sampled->size(), whole_));
+  auto empty = std::make_shared<RuleBlock>();
+  empty->occurs = sampled->occurs;
+  return keep_block(key, empty);
 }
 
 // The sentence's own occurrences are taken out of the sample that all sentences share, and its links out of the lexical
@@ -92,44 +117,112 @@ GrammarExtractor::BlockPointer GrammarExtractor::block_without(const PhrasePatte
   }
   const std::uint32_t begin = index_->source_start[sentence];
   const std::uint32_t size = index_->source_start[sentence + 1] - begin;
-  Sample rest;
-  rest.chunks = shared->chunks;
-  rest.occurs = shared->occurs;
+  Sample own;
+  own.chunks = shared->chunks;
   for (std::size_t i = 0; i < shared->size(); ++i) {
-    if (shared->at(i)[0] - begin >= size) rest.add(shared->at(i));
+    if (shared->at(i)[0] - begin < size) own.add(shared->at(i));
   }
-  if (rest.size() < shared->size()) {
+  if (own.size() == shared->size()) {
+    static const auto none = std::make_shared<const RuleBlock>(), nowhere_else = [] {
+      RuleBlock block;
+      block.occurs = true;
+      return std::make_shared<const RuleBlock>(std::move(block));
+    }();
+    return shared->occurs ? nowhere_else : none;
+  }
+  if (own.size() > 0) {
     if (left_out_ != sentence) lexical_.leave_out(left_out_ = sentence);
-    return make_block(pattern, rest, lexical_);
+    return make_block(pattern, count_without(pattern, *shared, own), shared->size() - own.size(), lexical_);
   }
   if (BlockPointer known = blocks_.get(pattern)) return known;
-  return keep_block(pattern, make_block(pattern, *shared, whole_));
+  return keep_block(pattern, make_block(pattern, count(pattern, *shared), shared->size(), whole_));
 }
 
 GrammarExtractor::BlockPointer GrammarExtractor::keep_block(const PhrasePattern& key, BlockPointer made) {
-  blocks_.put(key, made, sizeof(Block) + made->text.capacity());
+  blocks_.put(key, made, made->bytes());
   return made;
 }
 
-GrammarExtractor::BlockPointer GrammarExtractor::make_block(const PhrasePattern& pattern, const Sample& sampled,
-                                                            const LexicalTable& lexical) {
-  auto result = std::make_shared<Block>();
-  result->occurs = sampled.occurs;
-  if (sampled.size() == 0) return result;
+const RuleCounts& GrammarExtractor::count(const PhrasePattern& pattern, const Sample& sampled) {
   counter_.clear();
-  std::fill(extracted_, extracted_ + 4, 0);
   occurrence_rules_.start(pattern);
   for (std::size_t i = 0; i < sampled.size(); ++i) {
     occurrence_rules_.read(sampled.at(i));
-    bool gave[4] = {};
-    for (const OccurrenceRule& rule : occurrence_rules_) {
-      counter_.add(rule);
-      gave[static_cast<std::uint32_t>(rule.around)] = true;
-    }
-    for (int around = 0; around < 4; ++around) extracted_[around] += gave[around];
+    counter_.add(occurrence_rules_);
   }
-  write_rules(pattern, sampled.size(), lexical, result->text);
-  result->text.shrink_to_fit();
+  return counter_.counts();
+}
+
+// The counts of the sample without `own`, which are some of its occurrences, in their order.
+const RuleCounts& GrammarExtractor::count_without(const PhrasePattern& pattern, const Sample& shared,
+                                                  const Sample& own) {
+  if (shared.size() < kKeptCounts) {
+    Sample rest;
+    rest.chunks = shared.chunks;
+    for (std::size_t i = 0, left_out = 0; i < shared.size(); ++i) {
+      if (left_out < own.size() && std::equal(own.at(left_out), own.at(left_out) + own.chunks, shared.at(i))) {
+        ++left_out;
+      } else {
+        rest.add(shared.at(i));
+      }
+    }
+    return count(pattern, rest);
+  }
+  CountsPointer all = counts_.get(pattern);
+  if (!all) {
+    all = std::make_shared<RuleCounts>(count(pattern, shared));
+    counts_.put(pattern, all, all->bytes());
+  }
+  remaining_ = *all;
+  occurrence_rules_.start(pattern);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    occurrence_rules_.read(own.at(i));
+    RuleCounter::subtract(occurrence_rules_, remaining_);
+  }
+  return remaining_;
+}
+
+GrammarExtractor::BlockPointer GrammarExtractor::make_block(const PhrasePattern& pattern, const RuleCounts& counts,
+                                                            std::size_t samples, const LexicalTable& lexical) {
+  auto result = std::make_shared<RuleBlock>();
+  result->occurs = true;
+  result->samples = static_cast<std::uint32_t>(samples);
+  RuleCounter::merge(counts, rules_);
+  if (rules_.empty()) return result;
+  source_words_.clear();
+  for (char32_t symbol : pattern) {
+    if (symbol != kGap) source_words_.push_back(symbol);
+  }
+  lexical_weights_.start(source_words_, lexical);
+  result->rules.reserve(rules_.size());
+  std::size_t symbols = 0;
+  for (const CountedRule& rule : rules_) symbols += rule.symbols_size + rule.links_size;
+  result->pool.reserve(symbols);
+  const CountedRule* end = rules_.data() + rules_.size();
+  for (const CountedRule* begin = rules_.data(); begin != end;) {
+    const CountedRule* next = begin;
+    while (next != end && next->around == begin->around) ++next;
+    select_best(begin, next);
+    for (const CountedRule* rule : selected_) {
+      target_words_.clear();
+      for (std::uint32_t i = 0; i < rule->symbols_size; ++i) {
+        if (rule->symbols[i] >= kFirstWord) target_words_.push_back(rule->symbols[i]);
+      }
+      RuleBlock::Entry entry = {static_cast<std::uint32_t>(result->pool.size()),
+                                static_cast<std::uint16_t>(rule->symbols_size),
+                                static_cast<std::uint16_t>(rule->links_size),
+                                rule->count,
+                                0,
+                                0};
+      lexical_weights_.weigh(target_words_, entry.source_given_target, entry.target_given_source);
+      result->rules.push_back(entry);
+      result->pool.insert(result->pool.end(), rule->symbols, rule->symbols + rule->symbols_size);
+      result->pool.insert(result->pool.end(), rule->links, rule->links + rule->links_size);
+    }
+    const bool singleton = counts.extracted[static_cast<std::uint32_t>(begin->around)] == 1;
+    result->sides.push_back({begin->around, singleton, static_cast<std::uint32_t>(result->rules.size())});
+    begin = next;
+  }
   return result;
 }
 
@@ -167,26 +260,6 @@ GrammarExtractor::SamplePointer GrammarExtractor::sample(const Matches& matches,
   return result;
 }
 
-void GrammarExtractor::write_rules(const PhrasePattern& pattern, std::size_t samples, const LexicalTable& lexical,
-                                   std::string& text) {
-  const std::vector<CountedRule>& rules = counter_.rules();
-  source_words_.clear();
-  for (char32_t symbol : pattern) {
-    if (symbol != kGap) source_words_.push_back(symbol);
-  }
-  text.reserve(rules.size() * 224);
-  const CountedRule* end = rules.data() + rules.size();
-  for (const CountedRule* begin = rules.data(); begin != end;) {
-    const CountedRule* next = begin;
-    while (next != end && next->around == begin->around) ++next;
-    write_source(pattern, begin->around);
-    select_best(begin, next);
-    const bool singleton_source = extracted_[static_cast<std::uint32_t>(begin->around)] == 1;
-    for (const CountedRule* rule : selected_) write_rule(*rule, samples, singleton_source, lexical, text);
-    begin = next;
-  }
-}
-
 // The max_rules_per_source most frequent rules, ties to the earlier ones, in their order.
 void GrammarExtractor::select_best(const CountedRule* begin, const CountedRule* end) {
   selected_.clear();
@@ -196,88 +269,6 @@ void GrammarExtractor::select_best(const CountedRule* begin, const CountedRule* 
                    [](const CountedRule* a, const CountedRule* b) { return a->count > b->count; });
   selected_.resize(options_.max_rules_per_source);
   std::sort(selected_.begin(), selected_.end());
-}
-
-void GrammarExtractor::write_source(const PhrasePattern& pattern, Around around) {
-  source_side_ = "[X] ||| ";
-  char number = '1';
-  const auto nonterminal = [&] {
-    source_side_ += "[X,";
-    source_side_ += number++;
-    source_side_ += ']';
-  };
-  if (on_left(around)) nonterminal(), source_side_ += ' ';
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (i > 0) source_side_ += ' ';
-    if (pattern[i] == kGap) {
-      nonterminal();
-    } else {
-      source_side_ += index_->source_text(pattern[i]);
-    }
-  }
-  if (on_right(around)) source_side_ += ' ', nonterminal();
-  source_side_ += " ||| ";
-}
-
-void GrammarExtractor::write_rule(const CountedRule& rule, std::size_t samples, bool singleton_source,
-                                  const LexicalTable& lexical, std::string& text) {
-  text += source_side_;
-  target_words_.clear();
-  for (std::uint32_t i = 0; i < rule.symbols_size; ++i) {
-    if (i > 0) text += ' ';
-    const std::uint32_t symbol = rule.symbols[i];
-    if (symbol >= kFirstWord) {
-      text += index_->target_text(symbol);
-      target_words_.push_back(symbol);
-    } else {
-      text += symbol == target_nonterminal(1) ? "[X,1]" : "[X,2]";
-    }
-  }
-  double source_given_target = 0, target_given_source = 0;
-  lexical_weights(lexical, source_given_target, target_given_source);
-  const auto feature = [&](std::string_view name, double value) {
-    text += name;
-    numbers_.append(value, text);
-  };
-  feature(" ||| EgivenFCoherent=", -std::log10(static_cast<double>(rule.count) / static_cast<double>(samples)));
-  feature(" SampleCountF=", std::log10(1.0 + static_cast<double>(samples)));
-  feature(" CountEF=", std::log10(1.0 + rule.count));
-  feature(" MaxLexFgivenE=", source_given_target);
-  feature(" MaxLexEgivenF=", target_given_source);
-  text += singleton_source ? " IsSingletonF=1" : " IsSingletonF=0";
-  text += rule.count == 1 ? " IsSingletonFE=1 |||" : " IsSingletonFE=0 |||";
-  for (std::uint32_t i = 0; i < rule.links_size; ++i) {
-    char buffer[24] = {' '};
-    char* end = std::to_chars(buffer + 1, buffer + sizeof buffer, rule.links[i] >> 16).ptr;
-    *end++ = '-';
-    end = std::to_chars(end, buffer + sizeof buffer, rule.links[i] & 0xFFFF).ptr;
-    text.append(buffer, end);
-  }
-  text += '\n';
-}
-
-// −log10 of the best p(f|e) for each source word, and of the best p(e|f) for each target word; NULL competes.
-void GrammarExtractor::lexical_weights(const LexicalTable& lexical, double& source_given_target,
-                                       double& target_given_source) {
-  const std::size_t source_size = source_words_.size();
-  double best_target[2 * (UINT8_MAX + 1)] = {};
-  source_words_.push_back(kNullWord);
-  target_words_.push_back(kNullWord);
-  const auto cost = [](double probability) { return probability > 0 ? -std::log10(probability) : kNoLexicalEntry; };
-  source_given_target = target_given_source = 0;
-  for (std::size_t i = 0; i < source_words_.size(); ++i) {
-    double best_source = 0;
-    for (std::size_t j = 0; j < target_words_.size(); ++j) {
-      const double count = lexical.count(source_words_[i], target_words_[j]);
-      if (count == 0) continue;
-      best_source = std::max(best_source, count / lexical.target_total(target_words_[j]));
-      best_target[j] = std::max(best_target[j], count / lexical.source_total(source_words_[i]));
-    }
-    if (i < source_size) source_given_target += cost(best_source);
-  }
-  source_words_.pop_back();
-  target_words_.pop_back();
-  for (std::size_t j = 0; j < target_words_.size(); ++j) target_given_source += cost(best_target[j]);
 }
 
 }  // namespace itersel

@@ -1,5 +1,5 @@
 // The grammar of a source sentence: every pattern of it that occurs in the training text, with its rules and their
-// features, as text in cdec's format.
+// features, as text in cdec's format or ready for a decoder or a shard.
 #pragma once
 
 #include <memory>
@@ -7,12 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/number_text.hh"
 #include "grammar/bitext_index.hh"
 #include "grammar/extract_options.hh"
+#include "grammar/grammar_assembler.hh"
+#include "grammar/grammar_text.hh"
 #include "grammar/lexical_table.hh"
+#include "grammar/lexical_weights.hh"
 #include "grammar/occurrence_rules.hh"
 #include "grammar/pattern_matcher.hh"
+#include "grammar/rule_block.hh"
 #include "grammar/rule_counter.hh"
 
 namespace itersel {
@@ -23,17 +26,16 @@ class GrammarExtractor {
   GrammarExtractor(std::shared_ptr<const BitextIndex> index, const ExtractOptions& options);
 
   // `where` names the sentence in messages.
-  std::string extract(std::string_view sentence, const SentenceFilter& filter, const std::string& where);
+  std::string extract_text(std::string_view sentence, const SentenceFilter& filter, const std::string& where);
+
+  // The same rules, as parse_grammar would read them from the text.
+  std::shared_ptr<const Grammar> extract(std::string_view sentence, const SentenceFilter& filter,
+                                         const std::string& where, const ModelNames& names);
 
   const BitextIndex& index() const { return *index_; }
 
  private:
-  // What is known of a pattern: whether it occurs in training at all, and its rules as text.
-  struct Block {
-    bool occurs = false;
-    std::string text;
-  };
-  using BlockPointer = std::shared_ptr<const Block>;
+  using BlockPointer = std::shared_ptr<const RuleBlock>;
 
   // Occurrences to look at, each with one position per chunk.
   struct Sample {
@@ -45,18 +47,20 @@ class GrammarExtractor {
     void add(const std::uint32_t* occurrence) { positions.insert(positions.end(), occurrence, occurrence + chunks); }
   };
   using SamplePointer = std::shared_ptr<const Sample>;
+  using CountsPointer = std::shared_ptr<const RuleCounts>;
 
+  // Calls consume(pattern, block) for the patterns of the sentence, in the order of the grammar.
+  template <class Consumer>
+  void walk(std::string_view sentence, const SentenceFilter& filter, const std::string& where, Consumer&& consume);
   BlockPointer block(const PhrasePattern& pattern, const SentenceFilter& filter);
   BlockPointer block_without(const PhrasePattern& pattern, std::uint32_t sentence);
   BlockPointer keep_block(const PhrasePattern& key, BlockPointer made);
-  BlockPointer make_block(const PhrasePattern& pattern, const Sample& sampled, const LexicalTable& lexical);
+  const RuleCounts& count(const PhrasePattern& pattern, const Sample& sampled);
+  const RuleCounts& count_without(const PhrasePattern& pattern, const Sample& shared, const Sample& own);
+  BlockPointer make_block(const PhrasePattern& pattern, const RuleCounts& counts, std::size_t samples,
+                          const LexicalTable& lexical);
   SamplePointer sample(const Matches& matches, const SentenceFilter& filter);
-  void write_rules(const PhrasePattern& pattern, std::size_t samples, const LexicalTable& lexical, std::string& text);
   void select_best(const CountedRule* begin, const CountedRule* end);
-  void write_source(const PhrasePattern& pattern, Around around);
-  void write_rule(const CountedRule& rule, std::size_t samples, bool singleton_source, const LexicalTable& lexical,
-                  std::string& text);
-  void lexical_weights(const LexicalTable& lexical, double& source_given_target, double& target_given_source);
 
   std::shared_ptr<const BitextIndex> index_;
   const ExtractOptions options_;
@@ -65,16 +69,20 @@ class GrammarExtractor {
   RuleCounter counter_;
   const LexicalTable whole_;
   LexicalTable lexical_;  // without the links of the sentence that is left out
+  LexicalWeights lexical_weights_;
+  GrammarText text_;
+  GrammarAssembler assembler_;
   std::uint32_t left_out_ = UINT32_MAX;
-  NumberText numbers_;
   GenerationCache<PhrasePattern, BlockPointer> blocks_;
-  GenerationCache<PhrasePattern, SamplePointer> samples_;  // of frequent patterns, for leaving out a sentence
+  // For leaving out a sentence: samples of frequent patterns, and counts of samples that have sentences left out.
+  GenerationCache<PhrasePattern, SamplePointer> samples_;
+  GenerationCache<PhrasePattern, CountsPointer> counts_;
   // Scratch of the pattern at hand.
   std::vector<std::size_t> excluded_;
+  std::vector<CountedRule> rules_;
   std::vector<const CountedRule*> selected_;
   std::vector<std::uint32_t> source_words_, target_words_;
-  std::uint32_t extracted_[4] = {};  // sampled occurrences that gave a rule, per Around
-  std::string source_side_;
+  RuleCounts remaining_;
 };
 
 }  // namespace itersel

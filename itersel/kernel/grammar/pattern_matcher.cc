@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace itersel {
 namespace {
 
@@ -28,6 +32,27 @@ MatchesPointer finished(Matches&& matches) {
   result->positions = result->owned.data();
   result->count = result->owned.size() / result->chunks;
   return result;
+}
+
+// Calls found(place) for the places of the word in [next, limit), in order, up to the sentence's end.
+template <class Found>
+void scan(const std::uint32_t* source, std::uint32_t next, std::uint32_t limit, std::uint32_t word, Found&& found) {
+#ifdef __SSE2__
+  // Four words at a time: this is where a search among frequent words spends its time.
+  const __m128i sought = _mm_set1_epi32(static_cast<int>(word)), end = _mm_set1_epi32(kSeparator);
+  const auto places = [](__m128i equal) { return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(equal))); };
+  for (; next + 4 <= limit; next += 4) {
+    const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + next));
+    const unsigned ends = places(_mm_cmpeq_epi32(words, end));
+    unsigned hits = places(_mm_cmpeq_epi32(words, sought));
+    if (ends != 0) hits &= (ends & (0 - ends)) - 1;  // those before the first end
+    for (; hits != 0; hits &= hits - 1) found(next + static_cast<std::uint32_t>(__builtin_ctz(hits)));
+    if (ends != 0) return;
+  }
+#endif
+  for (; next < limit && source[next] != kSeparator; ++next) {
+    if (source[next] == word) found(next);
+  }
 }
 
 }  // namespace
@@ -153,9 +178,10 @@ MatchesPointer PatternMatcher::find_frequent(const PhrasePattern& pattern) {
 void PatternMatcher::extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word,
                                   Matches& result) {
   const std::uint32_t *source = index_.source.data, chunks = prefix.chunks;
+  const auto size = static_cast<std::uint32_t>(index_.source.size);
   const std::uint32_t *occurrence = prefix.positions, *end = prefix.positions + prefix.count * chunks;
   for (; occurrence != end; occurrence += chunks) {
-    std::uint32_t next = occurrence[chunks - 1] + last_length;
+    const std::uint32_t next = occurrence[chunks - 1] + last_length;
     const std::uint32_t limit = occurrence[0] + options_.max_span;
     if (!gap) {
       if (next < limit && source[next] == word) {
@@ -164,13 +190,10 @@ void PatternMatcher::extend_right(const Matches& prefix, std::uint32_t last_leng
       continue;
     }
     if (next >= limit || source[next] == kSeparator) continue;
-    while (++next < limit) {
-      const std::uint32_t found = source[next];
-      if (found == kSeparator) break;
-      if (found != word) continue;
+    scan(source, next + 1, std::min(limit, size), word, [&](std::uint32_t found) {
       result.owned.insert(result.owned.end(), occurrence, occurrence + chunks);
-      result.owned.push_back(next);
-    }
+      result.owned.push_back(found);
+    });
   }
 }
 

@@ -22,6 +22,7 @@ struct Problem {
   const RuleTable* extra = nullptr;             // holds the pass-through and glue rules
   std::vector<std::uint32_t> words;             // source word ids
   std::vector<std::uint32_t> pass_through;      // per position a rule of `extra`, or kNoRule
+  bool pass_through_all = false;                // also words that a rule of another label translates
   std::uint32_t glue_first = 0, glue_next = 0;  // S → X and S → S X, rules of `extra`
   std::uint32_t goal = 0, default_nonterminal = 0;
   ModelFeatures features{};

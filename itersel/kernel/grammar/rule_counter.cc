@@ -16,15 +16,58 @@ std::uint64_t hash_words(std::uint64_t state, Iterator begin, Iterator end) {
   return state;
 }
 
+// -1, 0 or 1.
+int compare(const std::uint32_t* a, std::size_t a_size, const std::uint32_t* b, std::size_t b_size) {
+  const std::uint32_t* end = a + std::min(a_size, b_size);
+  const auto [left, right] = std::mismatch(a, end, b);
+  if (left != end) return *left < *right ? -1 : 1;
+  return a_size < b_size ? -1 : a_size > b_size ? 1 : 0;
+}
+
+// The three parts of an entry's key, wherever they are.
+struct Key {
+  Around around;
+  const std::uint32_t *symbols, *links;
+  std::size_t symbols_size, links_size;
+};
+
+Key key_of(const RuleCounts& counts, const RuleCounts::Entry& entry) {
+  const std::uint32_t* symbols = counts.pool.data() + entry.offset;
+  return {entry.around, symbols, symbols + entry.symbols_size, entry.symbols_size, entry.links_size};
+}
+
+bool before(const Key& a, const Key& b) {
+  if (a.around != b.around) return a.around < b.around;
+  const int order = compare(a.symbols, a.symbols_size, b.symbols, b.symbols_size);
+  if (order != 0) return order < 0;
+  return compare(a.links, a.links_size, b.links, b.links_size) < 0;
+}
+
+// Adds `change` to the number of occurrences that gave a rule, for each Around.
+void count_extracted(const OccurrenceRules& occurrence, std::uint32_t change, RuleCounts& counts) {
+  bool gave[4] = {};
+  for (const OccurrenceRule& rule : occurrence) gave[static_cast<std::uint32_t>(rule.around)] = true;
+  for (int around = 0; around < 4; ++around) {
+    if (gave[around]) counts.extracted[around] += change;
+  }
+}
+
 }  // namespace
 
 void RuleCounter::clear() {
   // A table that a rare, very productive pattern blew up must not slow down all later ones.
-  if (table_.size() > kInitialTable && entries_.size() * 8 < table_.size()) table_.resize(kInitialTable);
+  if (table_.size() > kInitialTable && counts_.entries.size() * 8 < table_.size()) table_.resize(kInitialTable);
   table_.resize(std::max(table_.size(), kInitialTable));
-  if (!entries_.empty()) std::fill(table_.begin(), table_.end(), 0);
-  pool_.clear();
-  entries_.clear();
+  if (!counts_.entries.empty()) std::fill(table_.begin(), table_.end(), 0);
+  counts_.pool.clear();
+  counts_.entries.clear();
+  std::fill(counts_.extracted, counts_.extracted + 4, 0);
+  hashes_.clear();
+}
+
+void RuleCounter::add(const OccurrenceRules& occurrence) {
+  for (const OccurrenceRule& rule : occurrence) add(rule);
+  count_extracted(occurrence, 1, counts_);
 }
 
 void RuleCounter::add(const OccurrenceRule& rule) {
@@ -32,73 +75,75 @@ void RuleCounter::add(const OccurrenceRule& rule) {
       hash_words(static_cast<std::uint64_t>(rule.around) + 1, rule.symbols.begin(), rule.symbols.end());
   hash = hash_words(~hash, rule.links.begin(), rule.links.end());
   const std::size_t mask = table_.size() - 1;
+  std::vector<std::uint32_t>& pool = counts_.pool;
   std::size_t slot = hash & mask;
   for (; table_[slot] != 0; slot = (slot + 1) & mask) {
-    Entry& entry = entries_[table_[slot] - 1];
-    if (entry.hash == hash && entry.around == rule.around && entry.symbols_size == rule.symbols.size() &&
+    if (hashes_[table_[slot] - 1] != hash) continue;
+    RuleCounts::Entry& entry = counts_.entries[table_[slot] - 1];
+    if (entry.around == rule.around && entry.symbols_size == rule.symbols.size() &&
         entry.links_size == rule.links.size() &&
-        std::equal(rule.symbols.begin(), rule.symbols.end(), pool_.begin() + entry.offset) &&
-        std::equal(rule.links.begin(), rule.links.end(), pool_.begin() + entry.offset + entry.symbols_size)) {
+        std::equal(rule.symbols.begin(), rule.symbols.end(), pool.begin() + entry.offset) &&
+        std::equal(rule.links.begin(), rule.links.end(), pool.begin() + entry.offset + entry.symbols_size)) {
       ++entry.count;
       return;
     }
   }
-  entries_.push_back({hash, static_cast<std::uint32_t>(pool_.size()), static_cast<std::uint32_t>(rule.symbols.size()),
-                      static_cast<std::uint32_t>(rule.links.size()), 1, rule.around});
-  pool_.insert(pool_.end(), rule.symbols.begin(), rule.symbols.end());
-  pool_.insert(pool_.end(), rule.links.begin(), rule.links.end());
-  table_[slot] = static_cast<std::uint32_t>(entries_.size());
-  if (entries_.size() * 2 > table_.size()) grow();
+  hashes_.push_back(hash);
+  counts_.entries.push_back({static_cast<std::uint32_t>(pool.size()), 1,
+                             static_cast<std::uint16_t>(rule.symbols.size()),
+                             static_cast<std::uint16_t>(rule.links.size()), rule.around});
+  pool.insert(pool.end(), rule.symbols.begin(), rule.symbols.end());
+  pool.insert(pool.end(), rule.links.begin(), rule.links.end());
+  table_[slot] = static_cast<std::uint32_t>(hashes_.size());
+  if (hashes_.size() * 2 > table_.size()) grow();
 }
 
 void RuleCounter::grow() {
   table_.assign(table_.size() * 2, 0);
   const std::size_t mask = table_.size() - 1;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    std::size_t slot = entries_[i].hash & mask;
+  for (std::size_t i = 0; i < hashes_.size(); ++i) {
+    std::size_t slot = hashes_[i] & mask;
     while (table_[slot] != 0) slot = (slot + 1) & mask;
     table_[slot] = static_cast<std::uint32_t>(i + 1);
   }
 }
 
-const std::vector<CountedRule>& RuleCounter::rules() {
-  const std::uint32_t* pool = pool_.data();
-  const auto compare = [](const std::uint32_t* a, std::uint32_t a_size, const std::uint32_t* b, std::uint32_t b_size) {
-    const auto [left, right] = std::mismatch(a, a + std::min(a_size, b_size), b);
-    if (left != a + std::min(a_size, b_size)) return *left < *right ? -1 : 1;
-    return a_size < b_size ? -1 : a_size > b_size ? 1 : 0;
-  };
-  rules_.clear();
-  for (const Entry& entry : entries_) {
-    const std::uint32_t* key = pool + entry.offset;
-    rules_.push_back({entry.around, key, entry.symbols_size, key + entry.symbols_size, entry.links_size, entry.count});
-  }
-  std::sort(rules_.begin(), rules_.end(), [&](const CountedRule& a, const CountedRule& b) {
-    if (a.around != b.around) return a.around < b.around;
-    const int order = compare(a.symbols, a.symbols_size, b.symbols, b.symbols_size);
-    if (order != 0) return order < 0;
-    return compare(a.links, a.links_size, b.links, b.links_size) < 0;
-  });
-  // Merge the alignments of a rule.
-  std::size_t size = 0;
+const RuleCounts& RuleCounter::counts() {
+  std::sort(counts_.entries.begin(), counts_.entries.end(),
+            [&](const auto& a, const auto& b) { return before(key_of(counts_, a), key_of(counts_, b)); });
+  return counts_;
+}
+
+void RuleCounter::merge(const RuleCounts& counts, std::vector<CountedRule>& rules) {
+  rules.clear();
   std::uint32_t best = 0;
-  for (const CountedRule& rule : rules_) {
-    if (size > 0 && rules_[size - 1].around == rule.around &&
-        compare(rules_[size - 1].symbols, rules_[size - 1].symbols_size, rule.symbols, rule.symbols_size) == 0) {
-      CountedRule& merged = rules_[size - 1];
-      merged.count += rule.count;
-      if (rule.count > best) {
-        best = rule.count;
-        merged.links = rule.links;
-        merged.links_size = rule.links_size;
+  for (const RuleCounts::Entry& entry : counts.entries) {
+    if (entry.count == 0) continue;
+    const Key key = key_of(counts, entry);
+    if (!rules.empty() && rules.back().around == key.around &&
+        compare(rules.back().symbols, rules.back().symbols_size, key.symbols, key.symbols_size) == 0) {
+      rules.back().count += entry.count;
+      if (entry.count > best) {
+        best = entry.count;
+        rules.back().links = key.links;
+        rules.back().links_size = entry.links_size;
       }
     } else {
-      best = rule.count;
-      rules_[size++] = rule;
+      best = entry.count;
+      rules.push_back({key.around, key.symbols, entry.symbols_size, key.links, entry.links_size, entry.count});
     }
   }
-  rules_.resize(size);
-  return rules_;
+}
+
+void RuleCounter::subtract(const OccurrenceRules& occurrence, RuleCounts& counts) {
+  for (const OccurrenceRule& rule : occurrence) {
+    const Key sought = {rule.around, rule.symbols.data(), rule.links.data(), rule.symbols.size(), rule.links.size()};
+    const auto found =
+        std::lower_bound(counts.entries.begin(), counts.entries.end(), sought,
+                         [&](const auto& entry, const Key& key) { return before(key_of(counts, entry), key); });
+    --found->count;
+  }
+  count_extracted(occurrence, UINT32_MAX, counts);
 }
 
 }  // namespace itersel

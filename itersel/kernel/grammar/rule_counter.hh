@@ -1,4 +1,5 @@
-// Counts the rules of one source pattern over its occurrences.
+// Counts the rules of one source pattern over its occurrences. Counts can be kept, and later be used without the rules
+// of some occurrences: leaving out a sentence then costs as much as reading its own occurrences.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +19,41 @@ struct CountedRule {
   std::uint32_t count;
 };
 
+// How often each rule occurred with each alignment: by Around, then by target symbols, then by links.
+struct RuleCounts {
+  struct Entry {
+    std::uint32_t offset, count;  // of the symbols in `pool`; the links follow
+    std::uint16_t symbols_size, links_size;
+    Around around;
+  };
+  std::vector<Entry> entries;
+  std::vector<std::uint32_t> pool;
+  std::uint32_t extracted[4] = {};  // occurrences that gave a rule, per Around
+
+  std::size_t bytes() const { return sizeof *this + entries.size() * sizeof(Entry) + pool.size() * sizeof pool[0]; }
+};
+
 class RuleCounter {
  public:
   void clear();
-  void add(const OccurrenceRule& rule);
+  void add(const OccurrenceRules& occurrence);
+
+  // What was added since the last clear. Stays as it is until then.
+  const RuleCounts& counts();
 
   // All rules in order: by Around, then by target symbols.
-  const std::vector<CountedRule>& rules();
+  static void merge(const RuleCounts& counts, std::vector<CountedRule>& rules);
+
+  // Takes an occurrence out of counts that have it; entries whose count becomes 0 are not merged.
+  static void subtract(const OccurrenceRules& occurrence, RuleCounts& counts);
 
  private:
-  struct Entry {
-    std::uint64_t hash;
-    std::uint32_t offset, symbols_size, links_size, count;  // offset of the key in pool_
-    Around around;
-  };
+  void add(const OccurrenceRule& rule);
   void grow();
 
-  std::vector<std::uint32_t> pool_;
-  std::vector<Entry> entries_;
-  std::vector<std::uint32_t> table_;  // entry + 1, 0 is free
-  std::vector<CountedRule> rules_;
+  RuleCounts counts_;
+  std::vector<std::uint64_t> hashes_;  // of the entries
+  std::vector<std::uint32_t> table_;   // entry + 1, 0 is free
 };
 
 }  // namespace itersel

@@ -25,6 +25,7 @@ Sentence::Sentence(const Grammar& grammar, const std::vector<std::string_view>& 
   problem_.extra = &extra_;
   problem_.goal = grammar.goal;
   problem_.default_nonterminal = grammar.default_nonterminal;
+  problem_.pass_through_all = pass_through == PassThrough::kAll;
   problem_.glue_first = own.glue_first();
   problem_.glue_next = own.glue_next();
   problem_.features = {features_.intern("WordPenalty"), features_.intern("LanguageModel"),

@@ -12,7 +12,7 @@ namespace itersel {
 constexpr std::size_t kMaxWords = 32000;
 
 enum class PassThrough {
-  kUnknown,  // copy only words that no rule of the default non-terminal translates on their own
+  kUnknown,  // copy only words that no rule translates on their own; others if nothing else leads to a translation
   kAll       // offer a copy of every word, as cdec does
 };
 

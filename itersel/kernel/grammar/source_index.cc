@@ -11,6 +11,12 @@ void SourceIndex::clear() {
   nodes_.assign(1, Node());
   groups_.clear();
   rules_.clear();
+  mentioned_.clear();
+}
+
+void SourceIndex::mention(std::uint32_t label) {
+  if (label >= mentioned_.size()) mentioned_.resize(label + 1, 0);
+  mentioned_[label] = 1;
 }
 
 void SourceIndex::grow() {
@@ -35,6 +41,7 @@ std::uint32_t SourceIndex::insert(std::uint32_t node, Symbol symbol) {
   edges_[slot] = {key, made};
   (symbol < 0 ? nodes_[node].nonterminal_child : nodes_[node].word_child) = true;
   nodes_.emplace_back();
+  if (symbol < 0) mention(label_of(symbol));
   return made;
 }
 
@@ -59,6 +66,7 @@ void SourceIndex::add(const RuleTable& table, const std::uint32_t* rules, std::s
       auto next = std::stable_partition(at, end, [&](std::uint32_t rule) { return lhs_of(rule) == lhs; });
       groups_.push_back(
           {lhs, static_cast<std::uint32_t>(at - rules_.begin()), static_cast<std::uint32_t>(next - rules_.begin())});
+      mention(lhs);
       at = next;
     }
     nodes_[node].end_group = static_cast<std::uint32_t>(groups_.size());

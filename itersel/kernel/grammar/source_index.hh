@@ -40,9 +40,18 @@ class SourceIndex {
   bool has_nonterminal_child(std::uint32_t node) const { return nodes_[node].nonterminal_child; }
   Range groups_of(std::uint32_t node) const { return {nodes_[node].first_group, nodes_[node].end_group}; }
 
+  // Whether there is a rule, of whatever label, with this word alone as its source side.
+  bool has_rule_for(Symbol word) const {
+    const std::uint32_t node = child(kRoot, word);
+    return node != kNone && nodes_[node].first_group < nodes_[node].end_group;
+  }
+
   const RuleGroup& group(std::uint32_t id) const { return groups_[id]; }
   std::uint32_t group_count() const { return static_cast<std::uint32_t>(groups_.size()); }
   std::uint32_t rule(std::uint32_t position) const { return rules_[position]; }
+
+  // Whether a rule has the label, on the left-hand side or in its source side.
+  bool mentions(std::uint32_t label) const { return label < mentioned_.size() && mentioned_[label]; }
 
   const std::vector<std::uint32_t>& label_order() const { return label_order_; }
   std::uint32_t label_rank(std::uint32_t label) const { return label_rank_[label]; }
@@ -63,6 +72,7 @@ class SourceIndex {
   std::uint64_t slot_of(std::uint64_t key) const { return (key * 0x9E3779B97F4A7C15ull >> 32) & mask_; }
   std::uint32_t insert(std::uint32_t node, Symbol symbol);
   void grow();
+  void mention(std::uint32_t label);
 
   std::vector<Edge> edges_;
   std::uint64_t mask_ = 0;
@@ -71,6 +81,7 @@ class SourceIndex {
   std::vector<RuleGroup> groups_;
   std::vector<std::uint32_t> rules_;
   std::vector<std::uint32_t> label_order_, label_rank_;
+  std::vector<char> mentioned_;  // by label
 };
 
 }  // namespace itersel

@@ -19,6 +19,7 @@ ChooserMaker chooser_of_name(const std::string& name) {
       {"multipartite", make_multipartite_chooser},
       {"all", make_all_chooser},
       {"pro", make_pro_chooser},
+      {"hope_fear", make_hope_fear_chooser},
   };
   return find_named("kind of pairs", table, name);
 }

@@ -49,7 +49,7 @@ struct PairOptions {
   std::uint64_t seed;
 };
 
-// "multipartite", "all" or "pro"; anything else is an InputError that lists them.
+// "multipartite", "all", "pro" or "hope_fear"; anything else is an InputError that lists them.
 ChooserMaker chooser_of_name(const std::string& name);
 // An option out of range is an InputError.
 std::unique_ptr<Chooser> make_chooser(const PairOptions& options);
@@ -57,5 +57,6 @@ std::unique_ptr<Chooser> make_chooser(const PairOptions& options);
 std::unique_ptr<Chooser> make_multipartite_chooser(const PairOptions& options);
 std::unique_ptr<Chooser> make_all_chooser(const PairOptions& options);
 std::unique_ptr<Chooser> make_pro_chooser(const PairOptions& options);
+std::unique_ptr<Chooser> make_hope_fear_chooser(const PairOptions& options);
 
 }  // namespace itersel

@@ -10,6 +10,7 @@
 #include "base/error.hh"
 #include "base/hash.hh"
 #include "base/random.hh"
+#include "base/text.hh"
 
 namespace itersel {
 namespace {
@@ -109,43 +110,19 @@ void check_part(const Shard& shard, const EpochPart& part) {
           "", "there is no sentence " + std::to_string(sentence) + ": the shard has " + std::to_string(shard.size()));
 }
 
-// Decodes, scores and learns from the sentences; features marked in `unseen` are not shown to the learner.
-void learn_part(const std::vector<std::uint32_t>& sentences, const EpochOptions& options,
-                const std::vector<char>& unseen, ShardDecoder& decoder, Learner& learner, StageSeconds& seconds,
+// Learns from the sentences of a part.
+void learn_part(const std::vector<std::uint32_t>& sentences, const EpochOptions& options, ShardEpoch& epoch,
                 const EpochProgress& progress) {
-  const Shard& shard = decoder.shard();
-  const StringTable& words = shard.lexicon().words;
   PairOptions pair_options = options.learn.pairs;
   pair_options.seed = random_bits(pair_options.seed, options.number);
   const std::unique_ptr<Chooser> chooser = make_chooser(pair_options);
-  ScoredList list;
   std::vector<Pair> pairs;
   for (const std::uint32_t place : epoch_order(static_cast<std::uint32_t>(sentences.size()), options)) {
     const std::uint32_t sentence = sentences[place];
-    const auto fail = [&](const std::string& message) {
-      throw InputError("", "sentence " + std::string(shard.id(sentence)) + ": " + message);
-    };
-    std::vector<std::vector<std::uint32_t>> references = shard.references(sentence);
-    if (references.empty()) fail("it has no reference to learn from");
-    StopWatch watch;
-    decoder.search(sentence);
-    watch.lap(seconds.decode);
-    decoder.extract(options.k, options.unique, list.hypotheses);
-    drop_features(unseen, list.hypotheses);
-    watch.lap(seconds.kbest);
-    if (!list.hypotheses.empty() && !std::isfinite(list.hypotheses[0].score))
-      fail("the best translation's score is not a finite number");
-    SentenceMetric metric(options.metric, std::move(references), [&](std::uint32_t id) { return words[id]; });
-    metric.score(list.hypotheses, &list.statistics, &list.metric);
-    watch.lap(seconds.metric);
-    chooser->choose({list, decoder.weights, feature_hash(shard.id(sentence))}, &pairs);
-    watch.lap(seconds.pairs);
-    learner.learn(list, pairs);
-    for (const std::uint32_t feature : learner.changed())
-      if (!std::isfinite(decoder.weights[feature]))
-        fail("the weight of " + quoted(shard, feature) + " became infinite; use a smaller learning rate");
-    watch.lap(seconds.update);
-    if (progress) progress(learner);
+    const ScoredList& list = epoch.decode(sentence);
+    chooser->choose({list, epoch.learner().weights(), feature_hash(epoch.shard().id(sentence))}, &pairs);
+    epoch.learn(pairs);
+    if (progress) progress(epoch.learner());
   }
 }
 
@@ -161,35 +138,117 @@ std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptio
   return order;
 }
 
+ShardEpoch::ShardEpoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
+                       const EpochOptions& options, const HashedWeights& start)
+    : options_(options), start_(start), decoder_(shard, std::move(model), options.search) {
+  check_start(start_);
+  if (shard->size() == 0) throw InputError("", "the shard has no sentences");
+  if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
+  spread(*shard, start_, decoder_.weights);
+  unseen_ = left_out(*shard, options, decoder_.weights);
+  learner_ = std::make_unique<Learner>(&decoder_.weights, options.learn, options.lists_before);
+}
+
+void ShardEpoch::fail(const std::string& message) const {
+  throw InputError("", "sentence " + std::string(shard().id(sentence_)) + ": " + message);
+}
+
+const ScoredList& ShardEpoch::decode(std::uint32_t sentence) {
+  if (sentence >= shard().size())
+    throw InputError(
+        "", "there is no sentence " + std::to_string(sentence) + ": the shard has " + std::to_string(shard().size()));
+  sentence_ = sentence;
+  StopWatch watch;
+  decoder_.search(sentence);
+  watch.lap(seconds_.decode);
+  decoder_.extract(options_.k, options_.unique, list_.hypotheses);
+  drop_features(unseen_, list_.hypotheses);
+  watch.lap(seconds_.kbest);
+  if (!list_.hypotheses.empty() && !std::isfinite(list_.hypotheses[0].score))
+    fail("the best translation's score is not a finite number");
+  score({}, &list_.statistics, &list_.metric);
+  watch.lap(seconds_.metric);
+  listed_at_ = thread_seconds();
+  return list_;
+}
+
+std::vector<double> ShardEpoch::score(const std::vector<std::string>& more_references) {
+  StatisticRows statistics;
+  std::vector<double> scores;
+  score(more_references, &statistics, &scores);
+  return scores;
+}
+
+void ShardEpoch::score(const std::vector<std::string>& more_references, StatisticRows* statistics,
+                       std::vector<double>* scores) {
+  std::vector<std::vector<std::uint32_t>> references = shard().references(sentence_);
+  for (const std::string& text : more_references) references.push_back(words_of(text));
+  if (references.empty()) fail("it has no reference to learn from");
+  const StringTable& words = shard().lexicon().words;
+  SentenceMetric metric(options_.metric, std::move(references), [&](std::uint32_t id) {
+    return id < words.size() ? words[id] : std::string_view(foreign_words_[id - words.size()]);
+  });
+  metric.score(list_.hypotheses, statistics, scores);
+}
+
+std::vector<std::uint32_t> ShardEpoch::words_of(const std::string& text) {
+  const StringTable& words = shard().lexicon().words;
+  if (ids_.empty())
+    for (std::uint32_t id = 0; id < words.size(); ++id) ids_.emplace(words[id], id);
+  std::vector<std::uint32_t> made;
+  for (const std::string_view word : split_words(text)) {
+    auto found = ids_.find(std::string(word));
+    if (found == ids_.end()) {
+      found = ids_.emplace(word, static_cast<std::uint32_t>(words.size() + foreign_words_.size())).first;
+      foreign_words_.emplace_back(word);
+    }
+    made.push_back(found->second);
+  }
+  return made;
+}
+
+std::string ShardEpoch::text(std::uint32_t hypothesis) const {
+  const std::vector<std::uint32_t>& words = list_.hypotheses.at(hypothesis).words;
+  return shard().text(words.data(), words.size());
+}
+
+void ShardEpoch::learn(const std::vector<Pair>& pairs) {
+  const double chosen_at = thread_seconds();
+  seconds_.pairs += chosen_at - listed_at_;
+  learner_->learn(list_, pairs);
+  for (const std::uint32_t feature : learner_->changed())
+    if (!std::isfinite(decoder_.weights[feature]))
+      fail("the weight of " + quoted(shard(), feature) + " became infinite; use a smaller learning rate");
+  seconds_.update += thread_seconds() - chosen_at;
+}
+
+EpochResult ShardEpoch::finish() const {
+  EpochResult result;
+  result.weights = collect(shard(), start_, decoder_.weights);
+  std::vector<double> average;
+  if (options_.learn.average) {
+    average = learner_->average();
+    result.average = collect(shard(), start_, average);
+  }
+  for (const FeatureId& id : shard().feature_ids())
+    if (decoder_.weights[id.feature] != 0 || (result.average && average[id.feature] != 0))
+      result.features.push_back(id.feature);
+  result.statistics = learner_->statistics();
+  result.seconds = seconds_;
+  return result;
+}
+
 EpochResult run_epoch(std::shared_ptr<const Shard> shard, const std::vector<EpochPart>& parts,
                       const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress) {
-  check_start(start);
   if (shard->size() == 0) throw InputError("", "the shard has no sentences");
   if (parts.empty()) throw InputError("", "there are no sentences to learn from");
   for (const EpochPart& part : parts) check_part(*shard, part);
-  if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
-
-  ShardDecoder decoder(shard, parts[0].model, options.search);
-  spread(*shard, start, decoder.weights);
-  const std::vector<char> unseen = left_out(*shard, options, decoder.weights);
-  Learner learner(&decoder.weights, options.learn, options.lists_before);
-
-  EpochResult result;
+  ShardEpoch epoch(shard, parts[0].model, options, start);
   for (const EpochPart& part : parts) {
-    if (&part != &parts[0]) decoder.use(part.model);
-    learn_part(part.sentences, options, unseen, decoder, learner, result.seconds, progress);
+    if (&part != &parts[0]) epoch.use(part.model);
+    learn_part(part.sentences, options, epoch, progress);
   }
-  result.weights = collect(*shard, start, decoder.weights);
-  std::vector<double> average;
-  if (options.learn.average) {
-    average = learner.average();
-    result.average = collect(*shard, start, average);
-  }
-  for (const FeatureId& id : shard->feature_ids())
-    if (decoder.weights[id.feature] != 0 || (result.average && average[id.feature] != 0))
-      result.features.push_back(id.feature);
-  result.statistics = learner.statistics();
-  return result;
+  return epoch.finish();
 }
 
 }  // namespace itersel

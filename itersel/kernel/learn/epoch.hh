@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "decode/shard_decoder.hh"
@@ -59,6 +60,46 @@ struct EpochResult {
 struct EpochPart {
   std::shared_ptr<const LanguageModel> model;
   std::vector<std::uint32_t> sentences;
+};
+
+// An epoch one sentence at a time: who chooses the pairs may be outside the kernel, such as the feedback of a task.
+class ShardEpoch {
+ public:
+  ShardEpoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
+             const EpochOptions& options, const HashedWeights& start);
+  // From now on with another model, or none.
+  void use(std::shared_ptr<const LanguageModel> model) { decoder_.use(std::move(model)); }
+
+  // The sentence's list, scored against its references.
+  const ScoredList& decode(std::uint32_t sentence);
+  // The last list's metric against these references, too; their words are separated by blanks. The list keeps its own.
+  std::vector<double> score(const std::vector<std::string>& more_references);
+  // A hypothesis of the last list.
+  std::string text(std::uint32_t hypothesis) const;
+  // Learns from pairs of the last list; without pairs the list only counts.
+  void learn(const std::vector<Pair>& pairs);
+  EpochResult finish() const;
+
+  const Shard& shard() const { return decoder_.shard(); }
+  const Learner& learner() const { return *learner_; }
+  const ScoredList& list() const { return list_; }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const;
+  void score(const std::vector<std::string>& more_references, StatisticRows* statistics, std::vector<double>* scores);
+  std::vector<std::uint32_t> words_of(const std::string& text);
+
+  EpochOptions options_;
+  HashedWeights start_;
+  ShardDecoder decoder_;
+  std::vector<char> unseen_;  // features that are not shown to the learner
+  std::unique_ptr<Learner> learner_;
+  StageSeconds seconds_;
+  double listed_at_ = 0;
+  std::uint32_t sentence_ = 0;
+  ScoredList list_;
+  std::unordered_map<std::string, std::uint32_t> ids_;  // of words in further references; filled when first needed
+  std::vector<std::string> foreign_words_;              // those that the shard does not have, with the next ids
 };
 
 // Called after every sentence.

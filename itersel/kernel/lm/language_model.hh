@@ -1,4 +1,5 @@
-// A KenLM model of any kind (ARPA, probing, trie), read once and shared by all decoders.
+// A KenLM model of any kind (ARPA, probing, trie), opened once and shared by all decoders. Binary files are mapped,
+// page by page as they are needed, so that processes share them; an ARPA file is read into memory.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,11 @@ class LanguageModel {
  public:
   // Throws InputError; `name` is what the message calls the file.
   static std::shared_ptr<const LanguageModel> load(const std::string& path, const std::string& name);
+
+  // Writes an ARPA file as a binary one: "probing" (fastest), "trie" (smaller) or "quantised" (a trie with values of
+  // 8 bits). Throws InputError; `name` is what the message calls the ARPA file.
+  static void convert(const std::string& arpa, const std::string& output, const std::string& kind,
+                      const std::string& name);
 
   unsigned order() const { return order_; }
   lm::WordIndex index(std::string_view word) const { return vocabulary_->Index(StringPiece(word.data(), word.size())); }

@@ -15,6 +15,8 @@ using Variant = std::pair<StatisticKind, Score>;
 
 double sentence_chrf(const Statistic* row, int) { return chrf(row); }
 
+double sentence_ter(const Statistic* row, int) { return one_minus_ter(row); }
+
 const std::vector<Named<Variant>>& variants() {
   static const std::vector<Named<Variant>> table = {
       {"bleu", {StatisticKind::kBleu, bleu}},
@@ -22,6 +24,7 @@ const std::vector<Named<Variant>>& variants() {
       {"fixed_stupid_bleu", {StatisticKind::kBleu, fixed_stupid_bleu}},
       {"smooth_bleu", {StatisticKind::kBleu, smooth_bleu}},
       {"chrf", {StatisticKind::kChrf, sentence_chrf}},
+      {"ter", {StatisticKind::kTer, sentence_ter}},
   };
   return table;
 }
@@ -35,8 +38,14 @@ Metric::Metric(const std::string& name, int order) : order_(order) {
                              std::to_string(kMaxBleuOrder));
 }
 
+std::uint32_t Metric::width() const {
+  if (kind_ == StatisticKind::kBleu) return bleu_width(order_);
+  return kind_ == StatisticKind::kChrf ? kChrfWidth : kTerWidth;
+}
+
 double Metric::corpus_score(const double* sums) const {
-  return kind_ == StatisticKind::kBleu ? corpus_bleu(sums, order_) : chrf(sums);
+  if (kind_ == StatisticKind::kBleu) return corpus_bleu(sums, order_);
+  return kind_ == StatisticKind::kChrf ? chrf(sums) : corpus_ter(sums);
 }
 
 SentenceMetric::SentenceMetric(const Metric& metric, std::vector<std::vector<std::uint32_t>> references,
@@ -48,6 +57,8 @@ SentenceMetric::SentenceMetric(const Metric& metric, std::vector<std::vector<std
   if (metric.kind() == StatisticKind::kChrf) {
     if (!lookup) throw InputError("", "chrf needs the words' spelling");
     chrf_ = std::make_unique<ChrfReferences>(references, std::move(lookup));
+  } else if (metric.kind() == StatisticKind::kTer) {
+    ter_ = std::make_unique<TerReferences>(std::move(references));
   } else {
     bleu_ = std::make_unique<BleuReferences>(references, metric.order());
   }
@@ -56,6 +67,8 @@ SentenceMetric::SentenceMetric(const Metric& metric, std::vector<std::vector<std
 void SentenceMetric::count(const std::vector<std::uint32_t>& words, Statistic* row) {
   if (chrf_)
     chrf_->count(words, row);
+  else if (ter_)
+    ter_->count(words, row);
   else
     bleu_->count(words, row);
 }

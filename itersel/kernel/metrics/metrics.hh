@@ -11,26 +11,27 @@
 #include "metrics/bleu.hh"
 #include "metrics/chrf.hh"
 #include "metrics/statistics.hh"
+#include "metrics/ter.hh"
 #include "model/kbest_list.hh"
 
 namespace itersel {
 
 // What the statistics of a row are, and so which corpus metric they serve.
-enum class StatisticKind { kBleu, kChrf };
+enum class StatisticKind { kBleu, kChrf, kTer };
 
 // A sentence metric with the longest n-gram it counts.
 class Metric {
  public:
-  // "bleu", "stupid_bleu", "fixed_stupid_bleu", "smooth_bleu" or "chrf", of which the order has no effect. Another name
-  // and an order that is not between 1 and kMaxBleuOrder are InputErrors.
+  // "bleu", "stupid_bleu", "fixed_stupid_bleu", "smooth_bleu", or "chrf" and "ter", of which the order has no effect.
+  // Another name and an order that is not between 1 and kMaxBleuOrder are InputErrors.
   Metric(const std::string& name, int order);
 
   StatisticKind kind() const { return kind_; }
   int order() const { return order_; }
-  std::uint32_t width() const { return kind_ == StatisticKind::kBleu ? bleu_width(order_) : kChrfWidth; }
-  // In [0, 1].
+  std::uint32_t width() const;
+  // At most 1, the higher the better; only 1 − TER can be negative.
   double score(const Statistic* row) const { return score_(row, order_); }
-  // In [0, 1], as sacrebleu computes it: the same for all variants of BLEU.
+  // As sacrebleu computes it, divided by 100: the same for all variants of BLEU. Of TER, lower is better.
   double corpus_score(const double* sums) const;
 
  private:
@@ -54,6 +55,7 @@ class SentenceMetric {
   Metric metric_;
   std::unique_ptr<BleuReferences> bleu_;
   std::unique_ptr<ChrfReferences> chrf_;
+  std::unique_ptr<TerReferences> ter_;
 };
 
 }  // namespace itersel

@@ -7,6 +7,11 @@
 #include "base/text.hh"
 
 namespace itersel {
+namespace {
+
+constexpr const char* kOtherSystems = "; itersel convert reads weights of Moses and Joshua";
+
+}  // namespace
 
 std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string& path) {
   auto weights = std::make_shared<Weights>();
@@ -18,7 +23,8 @@ std::shared_ptr<Weights> parse_weights(std::string_view text, const std::string&
     if (line.empty() || line.front() == '#') continue;
     std::string_view tokens = line, name, value, more;
     if (!next_token(tokens, name) || !next_token(tokens, value) || next_token(tokens, more))
-      fail("expected 'name value', found " + quoted(line));
+      fail("expected 'name value', found " + quoted(line) + kOtherSystems);
+    if (name.back() == '=') fail("the name " + quoted(name) + " ends with =" + kOtherSystems);
     double number;
     if (!parse_number(value, number)) fail("expected a finite number after the name, found " + quoted(value));
     std::uint32_t known = weights->names.size();

@@ -1,106 +1,63 @@
 #include "shards/shard.hh"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+#include <numeric>
 
-#include "base/checksum.hh"
 #include "base/error.hh"
 #include "base/hash.hh"
 #include "base/text.hh"
+#include "base/varint.hh"
 #include "grammar/sentence.hh"
+#include "shards/template_coder.hh"
 
 namespace itersel {
+namespace {
 
-class Shard::Mapping {
- public:
-  explicit Mapping(const std::string& path) {
-    int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (file < 0 || ::fstat(file, &status) != 0) {
-      int error = errno;
-      if (file >= 0) ::close(file);
-      throw InputError(path, std::string("cannot read: ") + std::strerror(error));
-    }
-    size_ = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
-    if (size_) {
-      void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file, 0);
-      int error = errno;
-      ::close(file);
-      if (mapped == MAP_FAILED) throw InputError(path, std::string("cannot map: ") + std::strerror(error));
-      data_ = static_cast<const char*>(mapped);
-    } else {
-      ::close(file);
-    }
-  }
-  ~Mapping() {
-    if (data_) ::munmap(const_cast<char*>(data_), size_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
+template <class T>
+Column<T> view(const Column<T>& column) {
+  return Column<T>(column.data(), column.size());
+}
 
-  std::string_view bytes() const { return {data_, size_}; }
+template <class T>
+Column<T> view(const std::vector<T>& column) {
+  return Column<T>(column.data(), column.size());
+}
 
- private:
-  const char* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-void Shard::fail(const std::string& message) const { throw InputError(path_, message); }
+}  // namespace
 
 std::shared_ptr<const Shard> Shard::open(const std::string& path) {
   auto shard = std::make_shared<Shard>();
-  shard->path_ = path;
-  shard->mapping_ = std::make_shared<Mapping>(path);
-  std::string_view bytes = shard->mapping_->bytes();
-  ShardHeader header;
-  if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kShardMagic, sizeof kShardMagic) != 0)
-    shard->fail("not a shard file (its first bytes are wrong); make it with 'itersel shard'");
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.version != kShardVersion)
-    shard->fail("a shard of format version " + std::to_string(header.version) + "; this program reads version " +
-                std::to_string(kShardVersion) + ": compile it again");
-  if (header.file_size != bytes.size() || header.section_count != static_cast<std::uint32_t>(Section::kCount) ||
-      bytes.size() < sizeof header + sizeof(SectionRecord) * header.section_count)
-    shard->fail("the shard is truncated: it has " + std::to_string(bytes.size()) + " of " +
-                std::to_string(header.file_size) + " bytes; compile or copy it again");
-  if (header.checksum != itersel::checksum(bytes.substr(sizeof header)))
-    shard->fail("the shard's content was altered (its checksum is wrong); compile or copy it again");
-  shard->checksum_ = header.checksum;
-
-  Shard& made = *shard;
-  made.lexicon_.words = made.strings(Section::kWordBytes, Section::kWordOffsets);
-  made.lexicon_.labels = made.strings(Section::kLabelBytes, Section::kLabelOffsets);
-  made.lexicon_.features = made.strings(Section::kFeatureBytes, Section::kFeatureOffsets);
-  made.ids_ = made.strings(Section::kIdBytes, Section::kIdOffsets);
-  made.tasks_ = made.strings(Section::kTaskBytes, Section::kTaskOffsets);
-  made.table_.symbols = made.column<Symbol>(Section::kSymbols);
-  made.table_.patterns = made.column<Pattern>(Section::kPatterns);
-  made.table_.rules = made.column<Rule>(Section::kRules);
-  made.table_.values = made.column<float>(Section::kValues);
-  made.table_.sparse = made.column<std::uint32_t>(Section::kSparse);
-  made.table_.schemas = made.column<Range>(Section::kSchemas);
-  made.table_.schema_features = made.column<std::uint32_t>(Section::kSchemaFeatures);
-  made.table_.alignments = made.column<Link>(Section::kAlignments);
-  made.sentences_ = made.column<SentenceRecord>(Section::kSentences);
-  made.rule_lists_ = made.column<std::uint8_t>(Section::kRuleLists);
-  made.numbers_ = made.column<std::uint32_t>(Section::kNumbers);
-  made.references_ = made.column<Range>(Section::kReferences);
-  Column<ModelRecord> model = made.column<ModelRecord>(Section::kModel);
-  if (model.size() != 1) made.fail("the shard has no model record");
-  made.model_ = model[0];
-  made.validate();
+  shard->file_ = std::make_unique<ShardFile>(path);
+  Decompressor decompressor;
+  shard->lexicon_.words = shard->strings(Section::kWords, decompressor);
+  shard->lexicon_.labels = shard->strings(Section::kLabels, decompressor);
+  shard->ids_ = shard->strings(Section::kIds, decompressor);
+  shard->tasks_ = shard->strings(Section::kTasks, decompressor);
+  shard->read_model(decompressor);
+  shard->read_sentences(decompressor);
   return shard;
+}
+
+void Shard::read_shared_sections() {
+  {
+    Decompressor names;  // its memory is large
+    lexicon_.features = strings(Section::kFeatures, names);
+  }
+  Decompressor decompressor;
+  const std::uint32_t features = lexicon_.features.size();
+  check(model_.word_penalty < features && model_.language_model < features && model_.unknown_words < features,
+        "model record's numbers");
+  table_ = RuleTable();  // nothing of an attempt that failed
+  read_patterns(decompressor);
+  read_schemas(decompressor);
+  read_forms();
+  read_own_rules(decompressor);
 }
 
 const std::vector<FeatureId>& Shard::feature_ids() const {
   std::call_once(hashed_, [this] {
-    const StringTable& names = lexicon_.features;
+    const StringTable& names = lexicon().features;
     std::vector<FeatureId> ids;
     ids.reserve(names.size());
     for (std::uint32_t feature = 0; feature < names.size(); ++feature)
@@ -115,113 +72,245 @@ const std::vector<FeatureId>& Shard::feature_ids() const {
   return feature_ids_;
 }
 
-template <class T>
-Column<T> Shard::column(Section section) const {
-  std::string_view bytes = mapping_->bytes();
-  SectionRecord record;
-  std::memcpy(&record, bytes.data() + sizeof(ShardHeader) + sizeof record * static_cast<std::size_t>(section),
-              sizeof record);
-  if (record.offset > bytes.size() || record.size > bytes.size() - record.offset || record.offset % 8 != 0 ||
-      record.size % sizeof(T) != 0)
-    fail("section " + std::to_string(static_cast<std::uint32_t>(section)) + " lies outside the shard");
-  return Column<T>(reinterpret_cast<const T*>(bytes.data() + record.offset), record.size / sizeof(T));
-}
-
-StringTable Shard::strings(Section bytes, Section offsets) const {
-  Column<char> text = column<char>(bytes);
-  Column<std::uint32_t> ends = column<std::uint32_t>(offsets);
-  if (ends.empty() || ends[0] != 0) fail("a string table has no beginning");
-  for (std::size_t at = 1; at < ends.size(); ++at)
-    if (ends[at] < ends[at - 1] || ends[at] > text.size()) fail("a string table points outside the shard");
-  for (std::size_t at = 1; at < ends.size(); ++at)
-    for (std::string_view rest(text.data() + ends[at - 1], ends[at] - ends[at - 1]); !rest.empty();) {
+StringTable Shard::strings(Section section, Decompressor& decompressor) const {
+  VarintReader table(file_->section(section, decompressor));
+  const std::uint32_t count = table.count();
+  Column<std::uint32_t> offsets;
+  offsets.resize(std::size_t{count} + 1);
+  std::uint64_t end = 0;
+  for (std::uint32_t at = 0; at < count; ++at) {
+    end += table.next();
+    check(end <= 0xFFFFFFFFu, "string tables");
+    offsets.own(at + 1) = static_cast<std::uint32_t>(end);
+  }
+  const std::string_view text = table.bytes(end);
+  check(table.complete(), "string tables");
+  for (std::uint32_t at = 0; at < count; ++at)
+    for (std::string_view rest = text.substr(offsets[at], offsets[at + 1] - offsets[at]); !rest.empty();) {
       std::size_t length = utf8_length(rest);
-      if (length == 0) fail("a string table is not UTF-8");
+      if (length == 0) file_->fail("a string table is not UTF-8");
       rest.remove_prefix(length);
     }
-  return StringTable(std::move(text), std::move(ends));
+  Column<char> bytes;
+  bytes.append(text.begin(), text.end());
+  return StringTable(std::move(bytes), std::move(offsets));
 }
 
-// The checksum finds damage; this finds a file whose numbers do not fit together, before the decoder follows them.
-void Shard::validate() const {
-  auto check = [&](bool good, const char* what) {
-    if (!good) fail(std::string("the shard's ") + what + " do not fit together");
-  };
-  auto within = [](std::uint64_t begin, std::uint64_t count, std::size_t size) { return begin + count <= size; };
-  std::uint32_t words = lexicon_.words.size(), labels = lexicon_.labels.size(), features = lexicon_.features.size();
-  for (const Pattern& pattern : table_.patterns) {
-    check(within(pattern.symbols, pattern.length, table_.symbols.size()) && pattern.length > 0, "source sides");
-    std::uint32_t arity = 0;
-    for (std::uint32_t at = 0; at < pattern.length; ++at) {
-      Symbol symbol = table_.source(pattern)[at];
-      arity += symbol < 0;
-      check(symbol < 0 ? label_of(symbol) < labels : static_cast<std::uint32_t>(symbol) < words, "source sides");
-    }
-    check(arity == pattern.arity && arity <= kMaxNonterminals, "non-terminals");
+void Shard::read_model(Decompressor& decompressor) {
+  const std::string_view bytes = file_->section(Section::kModel, decompressor);
+  if (bytes.size() != sizeof model_) file_->fail("the shard has no model record");
+  std::memcpy(&model_, bytes.data(), sizeof model_);
+  const std::uint32_t labels = lexicon_.labels.size();
+  check(model_.goal < labels && model_.default_nonterminal < labels, "model record's numbers");
+}
+
+void Shard::read_patterns(Decompressor& decompressor) {
+  const std::uint32_t words = lexicon_.words.size(), labels = lexicon_.labels.size();
+  VarintReader lengths(file_->section(Section::kPatternLengths, decompressor));
+  const std::uint32_t count = lengths.count();
+  std::uint64_t size = 0;
+  table_.patterns.resize(count);
+  for (std::uint32_t at = 0; at < count; ++at) {
+    const std::uint32_t length = lengths.next();
+    check(length > 0 && length <= 0xFFFF && size + length <= 0xFFFFFFFFu, "source sides");
+    table_.patterns.own(at) = {static_cast<std::uint32_t>(size), static_cast<std::uint16_t>(length), 0};
+    size += length;
   }
-  for (const Range& schema : table_.schemas)
-    check(schema.begin <= schema.end && schema.end <= table_.schema_features.size(), "feature lists");
-  for (std::uint32_t feature : table_.schema_features) check(feature < features, "features");
-  for (std::uint32_t feature : table_.sparse) check(feature < features, "features");
-  for (const Rule& rule : table_.rules) {
-    check(rule.pattern < table_.patterns.size() && rule.lhs < labels && rule.schema < table_.schemas.size(), "rules");
-    check(within(rule.target, rule.target_length, table_.symbols.size()), "target sides");
-    const Range& schema = table_.schemas[rule.schema];
-    check(within(rule.values, schema.end - schema.begin, table_.values.size()), "values");
-    check(within(rule.sparse, rule.sparse_length, table_.sparse.size()), "features");
-    check(within(rule.alignment, rule.alignment_length, table_.alignments.size()), "alignments");
-    std::uint32_t arity = table_.patterns[rule.pattern].arity, seen = 0;
-    for (std::uint32_t at = 0; at < rule.target_length; ++at) {
-      Symbol symbol = table_.target(rule)[at];
+  check(lengths.complete(), "source sides");
+  VarintReader symbols(file_->section(Section::kPatternSymbols, decompressor));
+  check(size <= symbols.left(), "source sides");
+  table_.symbols.resize(size);
+  for (std::uint32_t at = 0; at < count; ++at) {
+    Pattern& pattern = table_.patterns.own(at);
+    for (std::uint32_t place = 0; place < pattern.length; ++place) {
+      const Symbol symbol = symbol_of_code(symbols.next());
+      check(symbol < 0 ? label_of(symbol) < labels : static_cast<std::uint32_t>(symbol) < words, "source sides");
+      pattern.arity = static_cast<std::uint16_t>(pattern.arity + (symbol < 0));
+      table_.symbols.own(pattern.symbols + place) = symbol;
+    }
+    check(pattern.arity <= kMaxNonterminals, "non-terminals");
+  }
+  check(symbols.complete(), "source sides");
+}
+
+void Shard::read_schemas(Decompressor& decompressor) {
+  VarintReader schemas(file_->section(Section::kSchemas, decompressor));
+  const std::uint32_t count = schemas.count();
+  for (std::uint32_t at = 0; at < count; ++at) {
+    const auto begin = static_cast<std::uint32_t>(table_.schema_features.size());
+    for (std::uint32_t left = schemas.count(); left > 0; --left) {
+      table_.schema_features.push_back(schemas.next());
+      check(*(table_.schema_features.end() - 1) < lexicon_.features.size(), "features");
+    }
+    table_.schemas.push_back({begin, static_cast<std::uint32_t>(table_.schema_features.size())});
+  }
+  check(schemas.complete(), "feature lists");
+}
+
+// The pattern of each form, in the order of the file, and how the forms lie pattern by pattern.
+void Shard::read_form_patterns(VarintReader codes, std::vector<std::uint32_t>& patterns) {
+  patterns.resize(codes.count());
+  forms_.first.assign(table_.patterns.size() + 1, 0);
+  std::uint32_t pattern = 0, next = 0;
+  for (std::uint32_t& form_pattern : patterns) {
+    const std::uint32_t code = codes.next();
+    pattern = code == 0 ? pattern : code == 1 ? next : code - 2;
+    check(pattern < table_.patterns.size(), "rules");
+    next = std::max(next, pattern + 1);
+    ++forms_.first[pattern + 1];
+    form_pattern = pattern;
+  }
+  check(codes.complete(), "rules");
+  std::partial_sum(forms_.first.begin(), forms_.first.end(), forms_.first.begin());
+  forms_.forms.resize(patterns.size());
+}
+
+void Shard::read_forms() {
+  Decompressor memory[7];  // the columns are read side by side
+  auto column = [&](Section section, int place) { return VarintReader(file_->section(section, memory[place])); };
+  std::vector<std::uint32_t> patterns;
+  read_form_patterns(column(Section::kFormPatterns, 0), patterns);
+  VarintReader heads = column(Section::kFormHeads, 1), lengths = column(Section::kFormLengths, 2),
+               symbols = column(Section::kFormSymbols, 3), link_counts = column(Section::kFormLinkCounts, 4),
+               links = column(Section::kFormLinks, 5), templates = column(Section::kFormTemplates, 6);
+  const TemplateOptions options{(model_.templates & 1) != 0, (model_.templates & 2) != 0, (model_.templates & 4) != 0,
+                                (model_.templates & 8) != 0};
+  TemplateCoder coder(options);
+
+  // Sizes first, so that the columns are made once.
+  std::uint64_t symbol_count = 0, link_count = 0, sparse_count = 0;
+  VarintReader all_lengths = lengths, all_links = link_counts;
+  for (std::uint32_t pattern : patterns) {
+    Rule form{};
+    const std::uint32_t length = all_lengths.next(), form_links = all_links.next();
+    check(length <= 0xFFFF && form_links <= 0xFFFF, "rules");
+    form.target_length = static_cast<std::uint16_t>(length);
+    symbol_count += length;
+    link_count += form_links;
+    sparse_count += coder.count(table_.patterns[pattern], form);
+  }
+  check(all_lengths.complete() && all_links.complete() && symbol_count <= symbols.left() &&
+            2 * link_count <= links.left() && sparse_count <= 0xFFFFFFFFu,
+        "rules");
+  auto target = static_cast<std::uint32_t>(table_.symbols.size());
+  std::uint32_t alignment = 0, sparse = 0;
+  table_.symbols.resize(table_.symbols.size() + symbol_count);
+  table_.alignments.resize(link_count);
+  table_.sparse.resize(sparse_count);
+
+  const std::uint32_t words = lexicon_.words.size(), labels = lexicon_.labels.size();
+  std::vector<std::uint32_t> next(forms_.first.begin(), forms_.first.end() - 1);
+  for (std::uint32_t pattern : patterns) {
+    Rule& form = forms_.forms[next[pattern]++];
+    form.pattern = pattern;
+    const std::uint32_t lhs = heads.next();
+    form.schema = heads.next();
+    check(lhs < labels && lhs <= 0xFFFF && form.schema < table_.schemas.size(), "rules");
+    form.lhs = static_cast<std::uint16_t>(lhs);
+    form.target = target;
+    form.target_length = static_cast<std::uint16_t>(lengths.next());
+    const std::uint32_t arity = table_.patterns[pattern].arity;
+    std::uint32_t seen = 0;
+    for (std::uint32_t at = 0; at < form.target_length; ++at) {
+      const Symbol symbol = symbol_of_code(symbols.next());
       check(symbol < 0 ? label_of(symbol) < arity : static_cast<std::uint32_t>(symbol) < words, "target sides");
       if (symbol < 0) seen += 1u << (8 * label_of(symbol));
+      table_.symbols.own(target++) = symbol;
     }
     check(seen == (arity == 0 ? 0u : arity == 1 ? 1u : 0x101u), "non-terminals");
-  }
-  std::size_t rules = table_.rules.size();
-  check(model_.goal < labels && model_.default_nonterminal < labels && model_.glue_first < rules &&
-            model_.glue_next < rules && model_.word_penalty < features && model_.language_model < features &&
-            model_.unknown_words < features,
-        "model record's numbers");
-  check(table_.patterns[table_.rules[model_.glue_first].pattern].arity == 1 &&
-            table_.patterns[table_.rules[model_.glue_next].pattern].arity == 2,
-        "glue rules");
-  check(ids_.size() == sentences_.size(), "sentence ids");
-  for (const Range& reference : references_) {
-    check(reference.begin <= reference.end && reference.end <= numbers_.size(), "references");
-    for (std::uint32_t at = reference.begin; at < reference.end; ++at) check(numbers_[at] < words, "references");
-  }
-  for (std::uint32_t sentence = 0; sentence < size(); ++sentence) {
-    const SentenceRecord& record = sentences_[sentence];
-    check(record.word_count <= kMaxWords && within(record.words, 2ull * record.word_count, numbers_.size()) &&
-              within(record.references, record.reference_count, references_.size()) && record.task < tasks_.size() &&
-              record.rules <= rule_lists_.size() && record.rule_count <= rules,
-          "sentences");
-    for (std::uint32_t at = 0; at < record.word_count; ++at) {
-      check(numbers_[record.words + at] < words, "sentences");
-      std::uint32_t copy = numbers_[record.words + record.word_count + at];
-      check(copy == StringTable::kNone || (copy < rules && table_.patterns[table_.rules[copy].pattern].arity == 0),
-            "pass-through rules");
+    form.alignment = alignment;
+    form.alignment_length = static_cast<std::uint16_t>(link_counts.next());
+    for (std::uint32_t at = 0; at < form.alignment_length; ++at) {
+      const std::uint32_t from = links.next(), to = links.next();
+      check(from <= 0xFFFF && to <= 0xFFFF, "alignments");
+      table_.alignments.own(alignment++) = {static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(to)};
     }
+    const std::uint32_t count = coder.count(table_.patterns[pattern], form);
+    check(count <= 0xFFFF, "features");
+    form.sparse = sparse;
+    form.sparse_length = static_cast<std::uint16_t>(count);
+    if (count > 0) coder.read(table_, form, templates, &table_.sparse.own(sparse));
+    sparse += count;
   }
+  check(heads.complete() && symbols.complete() && links.complete() && templates.complete(), "rules");
+  for (std::uint32_t feature : table_.sparse) check(feature < lexicon_.features.size(), "features");
+  hash_words(table_, forms_);
 }
 
-std::vector<std::uint32_t> Shard::rules(std::uint32_t sentence) const {
-  const SentenceRecord& record = sentences_[sentence];
-  std::vector<std::uint32_t> ids(record.rule_count);
-  const std::uint8_t *at = rule_lists_.begin() + record.rules, *end = rule_lists_.end();
-  std::uint32_t last = 0;
-  for (std::uint32_t& id : ids) {
-    std::uint32_t difference = 0;
-    for (unsigned shift = 0;; shift += 7) {
-      if (at == end || shift > 28) fail("the rule list of sentence " + std::string(ids_[sentence]) + " is damaged");
-      difference |= static_cast<std::uint32_t>(*at & 0x7F) << shift;
-      if (!(*at++ & 0x80)) break;
-    }
-    id = last += difference;
-    if (id >= table_.rules.size()) fail("the rule list of sentence " + std::string(ids_[sentence]) + " is damaged");
+void Shard::read_own_rules(Decompressor& decompressor) {
+  VarintReader rules(file_->section(Section::kOwnRules, decompressor));
+  std::uint32_t values = 0;
+  for (std::uint32_t left = rules.count(); left > 0; --left) {
+    const std::uint32_t form = rules.next();
+    check(form < forms_.forms.size(), "own rules");
+    Rule rule = forms_.forms[form];
+    rule.values = values;
+    values += table_.schema(rule).end - table_.schema(rule).begin;
+    table_.rules.push_back(rule);
   }
-  return ids;
+  check(rules.complete(), "own rules");
+  const std::string_view bytes = file_->section(Section::kOwnValues, decompressor);
+  check(bytes.size() == values * sizeof(float), "values");
+  table_.values.resize(values);
+  if (values > 0) std::memcpy(&table_.values.own(0), bytes.data(), bytes.size());
+  const auto arity = [&](std::uint32_t rule) { return table_.patterns[table_.rules[rule].pattern].arity; };
+  check(model_.glue_first < table_.rules.size() && model_.glue_next < table_.rules.size() &&
+            arity(model_.glue_first) == 1 && arity(model_.glue_next) == 2,
+        "glue rules");
+  for (const SentenceRecord& record : sentences_)
+    for (std::uint32_t at = record.words + record.word_count; at < record.words + 2 * record.word_count; ++at)
+      check(numbers_[at] == StringTable::kNone || (numbers_[at] < table_.rules.size() && arity(numbers_[at]) == 0),
+            "pass-through rules");
+}
+
+void Shard::read_sentences(Decompressor& decompressor) {
+  VarintReader in(file_->section(Section::kSentences, decompressor));
+  const std::uint32_t words = lexicon_.words.size();
+  check(ids_.size() == file_->sentences(), "sentence ids");
+  auto read_words = [&](std::uint32_t count) {
+    for (; count > 0; --count) {
+      numbers_.push_back(in.next());
+      check(numbers_.back() < words, "sentences");
+    }
+  };
+  for (std::uint32_t sentence = 0; sentence < file_->sentences(); ++sentence) {
+    SentenceRecord record{};
+    record.words = static_cast<std::uint32_t>(numbers_.size());
+    record.word_count = in.count();
+    check(record.word_count <= kMaxWords, "sentences");
+    read_words(record.word_count);
+    for (std::uint32_t at = 0; at < record.word_count; ++at) {
+      const std::uint32_t copy = in.next();  // 0: none
+      numbers_.push_back(copy == 0 ? StringTable::kNone : copy - 1);
+    }
+    record.references = static_cast<std::uint32_t>(references_.size());
+    record.reference_count = in.count();
+    for (std::uint32_t left = record.reference_count; left > 0; --left) {
+      const auto begin = static_cast<std::uint32_t>(numbers_.size());
+      read_words(in.count());
+      references_.push_back({begin, static_cast<std::uint32_t>(numbers_.size())});
+    }
+    record.task = in.next();
+    check(in.good() && record.task < tasks_.size(), "sentences");
+    sentences_.push_back(record);
+  }
+  check(in.complete(), "sentences");
+}
+
+void Shard::load(std::uint32_t sentence, SentenceRules& rules) const {
+  read_shared();
+  if (!rules.reader_.read(file_->sentence(sentence, rules.decompressor_), table_, forms_, rules.rules_, rules.values_))
+    file_->fail(sentence, "does not fit the shard; compile or copy the shard again");
+  rules.table.rules = view(rules.rules_);
+  rules.table.values = view(rules.values_);
+  rules.table.symbols = view(table_.symbols);
+  rules.table.patterns = view(table_.patterns);
+  rules.table.sparse = view(table_.sparse);
+  rules.table.schemas = view(table_.schemas);
+  rules.table.schema_features = view(table_.schema_features);
+  rules.table.alignments = view(table_.alignments);
+  rules.ids.resize(rules.rules_.size());
+  std::iota(rules.ids.begin(), rules.ids.end(), 0u);
 }
 
 std::vector<std::vector<std::uint32_t>> Shard::references(std::uint32_t sentence) const {
@@ -243,17 +332,19 @@ std::string Shard::text(const std::uint32_t* words, std::size_t count) const {
   return text;
 }
 
-void Shard::pose(std::uint32_t sentence, SourceIndex& index, Problem& problem) const {
+void Shard::pose(std::uint32_t sentence, SentenceRules& rules, SourceIndex& index, Problem& problem) const {
   const SentenceRecord& record = sentences_[sentence];
-  std::vector<std::uint32_t> ids = rules(sentence);
+  load(sentence, rules);
   index.clear();
-  index.add(table_, ids.data(), ids.size());
+  index.add(rules.table, rules.ids.data(), rules.ids.size());
   index.order_labels(lexicon_.labels, {model_.default_nonterminal, model_.goal});
-  problem.table = problem.extra = &table_;
+  problem.table = &rules.table;
+  problem.extra = &table_;
   problem.index = &index;
   const std::uint32_t* words = numbers_.data() + record.words;
   problem.words.assign(words, words + record.word_count);
   problem.pass_through.assign(words + record.word_count, words + 2 * record.word_count);
+  problem.pass_through_all = model_.pass_through_all != 0;
   problem.glue_first = model_.glue_first;
   problem.glue_next = model_.glue_next;
   problem.goal = model_.goal;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <stdexcept>
 
-#include "base/checksum.hh"
 #include "base/error.hh"
+#include "base/varint.hh"
+#include "shards/template_coder.hh"
 
 namespace itersel {
 namespace {
@@ -23,49 +26,16 @@ std::uint64_t hash_more(std::uint64_t hash, const T* data, std::size_t count) {
   return hash;
 }
 
-void append_varint(std::string& bytes, std::uint32_t value) {
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  bytes += static_cast<char>(value);
+std::string string_section(std::uint32_t count, const std::uint32_t* offsets, std::string_view text) {
+  std::string bytes;
+  append_varint(bytes, count);
+  for (std::uint32_t at = 0; at < count; ++at) append_varint(bytes, offsets[at + 1] - offsets[at]);
+  return bytes += text;
 }
 
-// Collects sections and lays them out.
-class Layout {
- public:
-  template <class T>
-  void add(Section section, const T* data, std::size_t count) {
-    sections_[static_cast<std::size_t>(section)] = {reinterpret_cast<const char*>(data), count * sizeof(T)};
-  }
-  template <class Container>
-  void add(Section section, const Container& container) {
-    add(section, container.data(), container.size());
-  }
-
-  std::string bytes() const {
-    constexpr std::size_t kCount = static_cast<std::size_t>(Section::kCount);
-    SectionRecord records[kCount];
-    std::uint64_t offset = sizeof(ShardHeader) + sizeof records;
-    for (std::size_t at = 0; at < kCount; ++at) {
-      records[at] = {offset, sections_[at].size()};
-      offset += (sections_[at].size() + 7) / 8 * 8;
-    }
-    std::string file(offset, '\0');
-    std::memcpy(file.data() + sizeof(ShardHeader), records, sizeof records);
-    for (std::size_t at = 0; at < kCount; ++at)
-      if (!sections_[at].empty())
-        std::memcpy(file.data() + records[at].offset, sections_[at].data(), sections_[at].size());
-    ShardHeader header{};
-    std::memcpy(header.magic, kShardMagic, sizeof header.magic);
-    header.version = kShardVersion;
-    header.section_count = kCount;
-    header.file_size = offset;
-    header.checksum = checksum(std::string_view(file).substr(sizeof header));
-    std::memcpy(file.data(), &header, sizeof header);
-    return file;
-  }
-
- private:
-  std::string_view sections_[static_cast<std::size_t>(Section::kCount)];
-};
+std::string string_section(const StringTable& strings) {
+  return string_section(strings.size(), strings.offsets().data(), {strings.bytes().data(), strings.bytes().size()});
+}
 
 }  // namespace
 
@@ -79,8 +49,8 @@ ShardBuilder::ShardBuilder(const TemplateOptions& templates, const ModelNames& n
       namer_(templates_, lexicon_.words, lexicon_.labels, lexicon_.features) {
   model_.goal = goal_;
   model_.default_nonterminal = default_nonterminal_;
-  model_.glue_first = own_.glue_first();
-  model_.glue_next = own_.glue_next();
+  model_.glue_first = add_own(own_.glue_first());
+  model_.glue_next = add_own(own_.glue_next());
   model_.word_penalty = lexicon_.features.intern("WordPenalty");
   model_.language_model = lexicon_.features.intern("LanguageModel");
   model_.unknown_words = lexicon_.features.intern("LanguageModel_OOV");
@@ -121,19 +91,48 @@ std::uint32_t ShardBuilder::intern_rule(Rule rule, const std::vector<Symbol>& ta
             std::memcmp(values.data(), table_.values.data() + other.values, values.size() * sizeof(float)) == 0);
   });
   if (known != HashIndex::kNone) return known;
+  const std::uint32_t form = intern_form(rule, target, links);
   std::uint32_t id = static_cast<std::uint32_t>(table_.rules.size());
-  rule.target = static_cast<std::uint32_t>(table_.symbols.size());
+  rule = forms_[form];
   rule.values = static_cast<std::uint32_t>(table_.values.size());
-  rule.alignment = static_cast<std::uint32_t>(table_.alignments.size());
-  append_templates(rule, target);
-  table_.symbols.append(target.begin(), target.end());
   table_.values.append(values.begin(), values.end());
-  table_.alignments.append(links, links + rule.alignment_length);
   table_.rules.push_back(rule);
+  rule_forms_.push_back(form);
   rules_by_hash_.add(hash, id);
-  if (table_.symbols.size() > 0xFFFFFFF0u || table_.values.size() > 0xFFFFFFF0u || table_.sparse.size() > 0xFFFFFFF0u)
+  if (table_.symbols.size() > 0x7FFFFFF0u || table_.values.size() > 0xFFFFFFF0u || table_.sparse.size() > 0xFFFFFFF0u)
     throw InputError("", "the shard is too large; put fewer sentences into one");
   return id;
+}
+
+std::uint32_t ShardBuilder::intern_form(Rule form, const std::vector<Symbol>& target, const Link* links) {
+  std::uint32_t fixed[] = {form.pattern, form.schema, form.lhs};
+  std::uint64_t hash = hash_more(target.size(), fixed, 3);
+  hash = hash_more(hash, target.data(), target.size());
+  hash = hash_more(hash, links, form.alignment_length);
+  const std::uint32_t known = forms_by_hash_.find(hash, [&](std::uint32_t number) {
+    const Rule& other = forms_[number];
+    return other.pattern == form.pattern && other.schema == form.schema && other.lhs == form.lhs &&
+           other.target_length == target.size() && other.alignment_length == form.alignment_length &&
+           std::equal(target.begin(), target.end(), table_.target(other)) &&
+           (form.alignment_length == 0 ||
+            std::memcmp(links, table_.alignments.data() + other.alignment, form.alignment_length * sizeof(Link)) == 0);
+  });
+  if (known != HashIndex::kNone) return known;
+  form.target = static_cast<std::uint32_t>(table_.symbols.size());
+  form.alignment = static_cast<std::uint32_t>(table_.alignments.size());
+  append_templates(form, target);
+  table_.symbols.append(target.begin(), target.end());
+  table_.alignments.append(links, links + form.alignment_length);
+  forms_.push_back(form);
+  forms_by_hash_.add(hash, static_cast<std::uint32_t>(forms_.size() - 1));
+  return static_cast<std::uint32_t>(forms_.size() - 1);
+}
+
+std::uint32_t ShardBuilder::add_own(std::uint32_t rule) {
+  rule_forms_.push_back(static_cast<std::uint32_t>(forms_.size()));
+  forms_.push_back(table_.rules[rule]);
+  own_rules_.push_back(rule);
+  return static_cast<std::uint32_t>(own_rules_.size() - 1);
 }
 
 void ShardBuilder::append_templates(Rule& rule, const std::vector<Symbol>& target) {
@@ -152,7 +151,7 @@ void ShardBuilder::append_templates(Rule& rule, const std::vector<Symbol>& targe
 }
 
 void ShardBuilder::copy_rules(const Grammar& grammar, std::vector<std::uint32_t>& rules) {
-  Renumbering words(grammar.lexicon.words, lexicon_.words), labels(grammar.lexicon.labels, lexicon_.labels),
+  StringNumbers words(grammar.lexicon.words, lexicon_.words), labels(grammar.lexicon.labels, lexicon_.labels),
       features(grammar.lexicon.features, lexicon_.features);
   const RuleTable& from = grammar.table;
   std::vector<std::uint32_t> patterns(from.patterns.size(), StringTable::kNone);
@@ -198,7 +197,7 @@ void ShardBuilder::copy_rules(const Grammar& grammar, std::vector<std::uint32_t>
 
 std::uint32_t ShardBuilder::pass_through_rule(std::uint32_t word) {
   auto [found, fresh] = pass_through_rules_.emplace(word, 0);
-  if (fresh) found->second = own_.pass_through(word);
+  if (fresh) found->second = add_own(own_.pass_through(word));
   return found->second;
 }
 
@@ -232,65 +231,123 @@ void ShardBuilder::add(std::string_view id, std::string_view task, const std::ve
   sentences_.push_back(record);
 }
 
-// Rules pattern by pattern, so that ascending ids are what SourceIndex wants; returns the new id of each rule.
-std::vector<std::uint32_t> ShardBuilder::sort_rules(Column<Rule>& sorted) const {
-  std::vector<std::uint32_t> order(table_.rules.size()), place(table_.rules.size());
-  for (std::uint32_t rule = 0; rule < order.size(); ++rule) order[rule] = rule;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return table_.rules[a].pattern < table_.rules[b].pattern; });
-  for (std::uint32_t at = 0; at < order.size(); ++at) {
-    place[order[at]] = at;
-    sorted.push_back(table_.rules[order[at]]);
+FormTable ShardBuilder::sort_forms(std::vector<std::uint32_t>& place) const {
+  FormTable sorted;
+  sorted.first.assign(table_.patterns.size() + 1, 0);
+  for (const Rule& form : forms_) ++sorted.first[form.pattern + 1];
+  std::partial_sum(sorted.first.begin(), sorted.first.end(), sorted.first.begin());
+  std::vector<std::uint32_t> next(sorted.first.begin(), sorted.first.end() - 1);
+  sorted.forms.resize(forms_.size());
+  place.resize(forms_.size());
+  for (std::size_t form = 0; form < forms_.size(); ++form) {
+    place[form] = next[forms_[form].pattern]++;
+    sorted.forms[place[form]] = forms_[form];
   }
-  return place;
+  hash_words(table_, sorted);
+  return sorted;
+}
+
+void ShardBuilder::write_forms(ShardFileWriter& file) const {
+  std::string lengths, symbols;
+  append_varint(lengths, table_.patterns.size());
+  for (const Pattern& pattern : table_.patterns) {
+    append_varint(lengths, pattern.length);
+    for (std::uint32_t at = 0; at < pattern.length; ++at)
+      append_varint(symbols, symbol_code(table_.source(pattern)[at]));
+  }
+  file.add(std::move(lengths));
+  file.add(std::move(symbols));
+  std::string schemas;
+  append_varint(schemas, table_.schemas.size());
+  for (const Range& schema : table_.schemas) {
+    append_varint(schemas, schema.end - schema.begin);
+    for (std::uint32_t at = schema.begin; at < schema.end; ++at) append_varint(schemas, table_.schema_features[at]);
+  }
+  file.add(std::move(schemas));
+
+  std::string patterns, heads, link_counts, links, templates;
+  lengths.clear();
+  symbols.clear();
+  TemplateCoder coder(templates_);
+  append_varint(patterns, forms_.size());
+  std::uint32_t last = 0, next = 0;
+  for (const Rule& form : forms_) {
+    append_varint(patterns, form.pattern == last ? 0 : form.pattern == next ? 1 : std::uint64_t{form.pattern} + 2);
+    last = form.pattern;
+    next = std::max(next, last + 1);
+    append_varint(heads, form.lhs);
+    append_varint(heads, form.schema);
+    append_varint(lengths, form.target_length);
+    for (std::uint32_t at = 0; at < form.target_length; ++at)
+      append_varint(symbols, symbol_code(table_.target(form)[at]));
+    append_varint(link_counts, form.alignment_length);
+    for (std::uint32_t at = 0; at < form.alignment_length; ++at) {
+      const Link& link = table_.alignments[form.alignment + at];
+      append_varint(links, link.source);
+      append_varint(links, link.target);
+    }
+    if (!coder.write(table_, form, templates)) throw std::logic_error("a rule's features do not follow its templates");
+  }
+  for (std::string* column : {&patterns, &heads, &lengths, &symbols, &link_counts, &links, &templates})
+    file.add(std::move(*column));
+}
+
+std::string ShardBuilder::write_sentences() const {
+  std::string bytes;
+  for (const SentenceRecord& record : sentences_) {
+    const std::uint32_t* words = numbers_.data() + record.words;
+    append_varint(bytes, record.word_count);
+    for (std::uint32_t at = 0; at < record.word_count; ++at) append_varint(bytes, words[at]);
+    for (std::uint32_t at = record.word_count; at < 2 * record.word_count; ++at)
+      append_varint(bytes, words[at] == StringTable::kNone ? 0 : std::uint64_t{words[at]} + 1);
+    append_varint(bytes, record.reference_count);
+    for (std::uint32_t at = 0; at < record.reference_count; ++at) {
+      const Range& reference = references_[record.references + at];
+      append_varint(bytes, reference.end - reference.begin);
+      for (std::uint32_t word = reference.begin; word < reference.end; ++word) append_varint(bytes, numbers_[word]);
+    }
+    append_varint(bytes, record.task);
+  }
+  return bytes;
 }
 
 std::string ShardBuilder::finish() {
-  Column<Rule> rules;
-  std::vector<std::uint32_t> place = sort_rules(rules);
-  model_.glue_first = place[model_.glue_first];
-  model_.glue_next = place[model_.glue_next];
-  std::string lists;
-  for (std::size_t sentence = 0; sentence < sentences_.size(); ++sentence) {
-    SentenceRecord& record = sentences_[sentence];
-    std::vector<std::uint32_t>& ids = sentence_rules_[sentence];
-    for (std::uint32_t& id : ids) id = place[id];
-    std::sort(ids.begin(), ids.end());
-    record.rules = lists.size();
-    record.rule_count = static_cast<std::uint32_t>(ids.size());
-    std::uint32_t last = 0;
-    for (std::uint32_t id : ids) {
-      append_varint(lists, id - last);
-      last = id;
-    }
-    for (std::uint32_t at = record.words + record.word_count; at < record.words + 2 * record.word_count; ++at)
-      if (numbers_[at] != StringTable::kNone) numbers_[at] = place[numbers_[at]];
+  model_.rules = static_cast<std::uint32_t>(table_.rules.size());
+  ShardFileWriter file(true);
+  file.add(std::string(reinterpret_cast<const char*>(&model_), sizeof model_));
+  file.add(string_section(lexicon_.words));
+  file.add(string_section(lexicon_.labels));
+  file.add(string_section(lexicon_.features));
+  file.add(string_section(static_cast<std::uint32_t>(id_offsets_.size() - 1), id_offsets_.data(), id_bytes_));
+  file.add(string_section(tasks_));
+  write_forms(file);
+  std::vector<std::uint32_t> place;
+  const FormTable forms = sort_forms(place);
+  std::string own, own_values;
+  append_varint(own, own_rules_.size());
+  for (std::uint32_t rule : own_rules_) {
+    append_varint(own, place[rule_forms_[rule]]);
+    const Range& schema = table_.schema(table_.rules[rule]);
+    own_values.append(reinterpret_cast<const char*>(table_.values.data() + table_.rules[rule].values),
+                      (schema.end - schema.begin) * sizeof(float));
   }
-  Layout layout;
-  layout.add(Section::kWordBytes, lexicon_.words.bytes());
-  layout.add(Section::kWordOffsets, lexicon_.words.offsets());
-  layout.add(Section::kLabelBytes, lexicon_.labels.bytes());
-  layout.add(Section::kLabelOffsets, lexicon_.labels.offsets());
-  layout.add(Section::kFeatureBytes, lexicon_.features.bytes());
-  layout.add(Section::kFeatureOffsets, lexicon_.features.offsets());
-  layout.add(Section::kSymbols, table_.symbols);
-  layout.add(Section::kPatterns, table_.patterns);
-  layout.add(Section::kRules, rules);
-  layout.add(Section::kValues, table_.values);
-  layout.add(Section::kSparse, table_.sparse);
-  layout.add(Section::kSchemas, table_.schemas);
-  layout.add(Section::kSchemaFeatures, table_.schema_features);
-  layout.add(Section::kAlignments, table_.alignments);
-  layout.add(Section::kSentences, sentences_);
-  layout.add(Section::kRuleLists, lists);
-  layout.add(Section::kNumbers, numbers_);
-  layout.add(Section::kReferences, references_);
-  layout.add(Section::kIdBytes, id_bytes_);
-  layout.add(Section::kIdOffsets, id_offsets_);
-  layout.add(Section::kTaskBytes, tasks_.bytes());
-  layout.add(Section::kTaskOffsets, tasks_.offsets());
-  layout.add(Section::kModel, &model_, 1);
-  return layout.bytes();
+  file.add(std::move(own));
+  file.add(std::move(own_values));
+  file.add(write_sentences());
+
+  // A sentence's rules pattern by pattern, and those of a pattern by their first appearance in the shard.
+  BlockWriter writer(table_, forms);
+  std::vector<BlockRule> block;
+  for (std::vector<std::uint32_t>& ids : sentence_rules_) {
+    std::stable_sort(ids.begin(), ids.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return table_.rules[a].pattern < table_.rules[b].pattern;
+    });
+    block.clear();
+    for (std::uint32_t id : ids)
+      block.push_back({place[rule_forms_[id]], table_.values.data() + table_.rules[id].values});
+    file.add(writer.write(block));
+  }
+  return file.finish();
 }
 
 }  // namespace itersel

@@ -1,5 +1,6 @@
-// Compiles sentences with their references, task labels and grammars into one shard file. Rules that sentences share
-// are stored once; each sentence lists the ids of its rules.
+// Compiles sentences with their references, task labels and grammars into one shard file. What rules of all sentences
+// have in common is stored once: a form is a rule without its values. Each sentence has a block of its own, which lists
+// the forms of its rules and their values.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@
 #include "base/hash_index.hh"
 #include "grammar/grammar.hh"
 #include "grammar/sentence.hh"
-#include "shards/shard_format.hh"
+#include "shards/sentence_block.hh"
+#include "shards/shard_file.hh"
 
 namespace itersel {
 
@@ -27,10 +29,16 @@ class ShardBuilder {
   std::string finish();
 
  private:
+  struct SentenceRecord {
+    std::uint32_t words, word_count;  // into numbers_; the pass-through rules follow the words
+    std::uint32_t references, reference_count;
+    std::uint32_t task;
+  };
+
   // Numbers of a grammar's strings in the shard's tables, made when first asked for.
-  class Renumbering {
+  class StringNumbers {
    public:
-    Renumbering(const StringTable& from, StringTable& to)
+    StringNumbers(const StringTable& from, StringTable& to)
         : from_(from), to_(to), ids_(from.size(), StringTable::kNone) {}
     std::uint32_t operator()(std::uint32_t id) {
       if (ids_[id] == StringTable::kNone) ids_[id] = to_.intern(from_[id]);
@@ -46,10 +54,16 @@ class ShardBuilder {
   std::uint32_t intern_pattern(const std::vector<Symbol>& symbols);
   std::uint32_t intern_rule(Rule rule, const std::vector<Symbol>& target, const std::vector<float>& values,
                             const Link* links);
+  std::uint32_t intern_form(Rule form, const std::vector<Symbol>& target, const Link* links);
   void append_templates(Rule& rule, const std::vector<Symbol>& target);
   void copy_rules(const Grammar& grammar, std::vector<std::uint32_t>& rules);
   std::uint32_t pass_through_rule(std::uint32_t word);
-  std::vector<std::uint32_t> sort_rules(Column<Rule>& sorted) const;
+  // Notes a rule that `own_` made; returns its number among the decoder's own.
+  std::uint32_t add_own(std::uint32_t rule);
+  // The forms pattern by pattern; `place` gets the new place of each.
+  FormTable sort_forms(std::vector<std::uint32_t>& place) const;
+  void write_forms(ShardFileWriter& file) const;
+  std::string write_sentences() const;
 
   TemplateOptions templates_;
   ModelNames names_;
@@ -63,8 +77,11 @@ class ShardBuilder {
   TemplateNamer<StringTable, StringTable> namer_;
   std::uint32_t named_pattern_ = StringTable::kNone;  // whose source side the namer has
   std::vector<std::uint32_t> template_ids_;
-  HashIndex patterns_by_hash_, rules_by_hash_;
-  std::unordered_map<std::uint32_t, std::uint32_t> pass_through_rules_;  // by word
+  HashIndex patterns_by_hash_, rules_by_hash_, forms_by_hash_;
+  std::vector<Rule> forms_;                // their values say nothing
+  std::vector<std::uint32_t> rule_forms_;  // by rule
+  std::vector<std::uint32_t> own_rules_;
+  std::unordered_map<std::uint32_t, std::uint32_t> pass_through_rules_;  // by word, among own_rules_
   std::vector<SentenceRecord> sentences_;
   std::vector<std::vector<std::uint32_t>> sentence_rules_;
   std::vector<std::uint32_t> numbers_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.hh"
+#include "metrics/ter.hh"
 
 namespace itersel {
 
@@ -37,8 +38,6 @@ double corpus_chrf(const double* sums, std::uint32_t orders) {
   return (1 + kBetaSquared) * precision * recall / (kBetaSquared * precision + recall);
 }
 
-double one_minus_ter(const double* sums) { return sums[1] > 0 ? 1 - sums[0] / sums[1] : (sums[0] > 0 ? 0.0 : 1.0); }
-
 void Objective::add(const std::string& name, double weight, std::uint32_t width) {
   Term term{Kind::kTer, weight, width_, 0};
   if (name == "bleu" && width >= 4 && width % 2 == 0) {
@@ -67,7 +66,7 @@ double Objective::score(const double* sums) const {
         score += term.weight * corpus_chrf(own, term.orders);
         break;
       case Kind::kTer:
-        score += term.weight * one_minus_ter(own);
+        score += term.weight * (1 - corpus_ter(own));
         break;
     }
   }

@@ -13,7 +13,6 @@ namespace itersel {
 
 double corpus_bleu(const double* sums, std::uint32_t order);
 double corpus_chrf(const double* sums, std::uint32_t orders);
-double one_minus_ter(const double* sums);
 
 class Objective {
  public:

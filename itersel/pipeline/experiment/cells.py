@@ -3,7 +3,7 @@
 In: an `ExperimentConfig`. Out: one folder per cell below the build's work folder (a training run, translations of the
 test sets, `cell.json`), and a `GridResult` of all finished cells, with scores and tests of their differences. A cell's
 folder is named by a hash of everything its training depends on, data by content: what is done is not done again, and a
-changed configuration gets a folder of its own. Cells train on the engine that the configuration names; the test sets
+changed configuration gets its own folder. Cells train on the engine that the configuration names; the test sets
 are translated by processes of this machine.
 """
 
@@ -27,7 +27,7 @@ from itersel.base.json_files import read_json, write_json
 from itersel.base.progress import Progress
 from itersel.base.usage import Stopwatch, Usage, total
 from itersel.base.workers import ordered_map
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import open_source
@@ -38,6 +38,7 @@ from itersel.pipeline.build_config import TRAIN
 from itersel.pipeline.experiment.config import GIVEN, Cell, ExperimentConfig, run_suffix
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig, expand, identity
+from itersel.run.defaults import with_defaults
 from itersel.run.devtest import FIGURES as DEVTEST_FIGURES
 from itersel.run.devtest import score, translate_shards
 from itersel.run.driver import train
@@ -62,7 +63,7 @@ class CellPlan:
     tests: dict[str, tuple[str, ...]]
     model: str
     """The language model to translate the test sets with: that of the whole training text, for all cells."""
-    decoder: DecoderOptions
+    decoder: DecoderConfig
     """Limits of the search in the test sets."""
     folder: Path
 
@@ -106,15 +107,15 @@ class CellResult:
     cpu_seconds: float
     """Processor time of the training's decoding and learning, over all epochs and shards."""
     wall_seconds: float | None
-    """Of its epochs, each when it was made, and of translating the test sets; None if an epoch did not record it."""
+    """Wall time of its epochs and of translating the test sets; None if an epoch did not record it."""
     peak_megabytes: int | None
     """The largest that any of these recorded (itersel.base.usage)."""
     jobs: int | None
     """Processes that worked on it."""
     side_by_side: int
-    """Cells that were worked on at a time when it was finished."""
+    """How many cells ran side by side when this one finished."""
     commit: str
-    """Of the code that trained it, and translated the test sets; several if it was done in several runs."""
+    """The code that trained it and translated the test sets; several commits if it took several runs."""
     tests: dict[str, list[str]]
     """What the translations depend on besides the weights: limits of the search, and checksums of the language model
     and the shards."""
@@ -137,7 +138,7 @@ class GridResult:
     runs: tuple[Path, ...] = ()
     """Directories of their trainings."""
     stages: tuple[StageResult, ...] = ()
-    """Of the build, as they were made; none if it is not complete."""
+    """The stages of the build, as they were made; empty if the build is not complete."""
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -220,6 +221,7 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
         if first is not None and first > len(shards):
             raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
         training = replace(training, shards=shards[:first], epoch=_with_groups(cell, shards[:first]))
+        training = with_defaults(training, [open_source(path) for path in training.shards])
         key = identity(
             training, [open_source(path) for path in training.shards], [open_source(path) for path in devtest]
         )
@@ -250,8 +252,8 @@ def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
 def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
     """Finish the cells, in order.
 
-    On this machine, several run at a time, each in one process; one alone gets all `jobs`. Other engines run one cell
-    after the other.
+    On this machine, several cells run at a time, each in one process; a single cell gets all `jobs`. Other engines run
+    one cell after the other.
     """
     waiting = [plan for plan in plans if finished(plan) is None]
     if len(waiting) < 2 or jobs == 1 or any(plan.training.run.runner != LOCAL for plan in waiting):
@@ -261,7 +263,7 @@ def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
 
     def work(plan: CellPlan) -> CellResult:
         plan.folder.mkdir(parents=True, exist_ok=True)
-        # What several cells say at a time would be a muddle: each has a log.
+        # Messages of several cells at once would be unreadable, so each cell has a log.
         with open(plan.folder / "log.txt", "a", buffering=1) as log, contextlib.redirect_stderr(log):
             return run_cell(plan, side_by_side=together)
 
@@ -275,7 +277,7 @@ def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
 
 
 def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult:
-    """Train, or take up the training; then translate the test sets with the chosen epoch's weights."""
+    """Train, or resume the training; then translate the test sets with the chosen epoch's weights."""
     training = plan.training
     if training.run.runner == LOCAL:
         training = replace(training, run=replace(training.run, jobs=jobs))

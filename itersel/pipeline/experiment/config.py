@@ -48,10 +48,6 @@ class SignificanceConfig:
         validate(self)
 
 
-Significance = SignificanceConfig
-"""The name in itersel 0.1."""
-
-
 @dataclass(frozen=True)
 class BlockConfig:
     """A part of the grid: algorithms × tuning sets × feature groups × varied keys."""
@@ -244,15 +240,20 @@ def _cells(block: BlockConfig, common: Settings) -> Iterator[Cell]:
 
 def _repeated(training: TrainConfig, repeats: int) -> Iterator[TrainConfig]:
     """The training with its own seeds, then with the following ones."""
-    epoch = training.epoch
-    if repeats > 1 and not epoch.shuffle:
+    epoch, own = training.epoch, training.own
+    kind = algorithm_class(training.algorithm).config_class
+    if own is None and kind is not None:
+        own = kind()
+    seeded = hasattr(own, "seed")  # the algorithm's own configuration has one
+    if repeats > 1 and not epoch.shuffle and not seeded:
         raise ConfigError(
             f"repeats is {repeats}, but all runs would be the same", hint="Set epoch.shuffle: true, which has a seed."
         )
     pairs = epoch.learn.pairs
     for more in range(repeats):
         learn = replace(epoch.learn, pairs=replace(pairs, seed=pairs.seed + more))
-        yield replace(training, epoch=replace(epoch, seed=epoch.seed + more, learn=learn))
+        changed = replace(own, seed=own.seed + more) if seeded and more else training.own
+        yield replace(training, epoch=replace(epoch, seed=epoch.seed + more, learn=learn), own=changed)
 
 
 def _training(settings: Settings, algorithm: str) -> TrainConfig:

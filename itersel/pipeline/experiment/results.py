@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from itersel.base.progress import duration
 from itersel.base.version import __version__, commit
 from itersel.evaluation.scoring import Evaluation
 from itersel.pipeline.experiment.cells import GridResult
@@ -15,14 +16,14 @@ class Effort:
     """Sums over what was made, whenever that was; work that did not last, such as a killed epoch, does not count."""
 
     build_seconds: float | None
-    """Wall time of the build's stages; None if there are not records of all, made as this experiment has them."""
+    """Wall time of the build's stages; None unless every stage has a record of this configuration."""
     wall_seconds: float
-    """Of the cells; what ran side by side counts as if one after the other."""
+    """Wall time of the cells; cells that ran side by side count separately."""
     unknown: int
     """Cells that did not record their wall time, and are not in the sum."""
     cpu_seconds: float
     side_by_side: int
-    """The most cells that were worked on at a time."""
+    """The largest number of cells that ran side by side."""
     peak_megabytes: int | None
     """The largest of all stages and cells that recorded it."""
 
@@ -43,24 +44,18 @@ def effort(grid: GridResult) -> Effort:
 
 def sentence(spent: Effort, cells: int) -> str:
     """As in: Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process."""
-    parts = [] if spent.build_seconds is None else [f"build {_duration(spent.build_seconds)}"]
+    parts = [] if spent.build_seconds is None else [f"build {duration(spent.build_seconds)}"]
     if spent.unknown < cells:
         remarks = [f"{spent.side_by_side} side by side"] if spent.side_by_side > 1 else []
         remarks += [f"{spent.unknown} of {cells} unknown"] if spent.unknown else []
         note = f" ({'; '.join(remarks)})" if remarks else ""
-        parts.append(f"cells {_duration(spent.wall_seconds)} of wall time in total{note}")
+        parts.append(f"cells {duration(spent.wall_seconds)} of wall time in total{note}")
     else:
         parts.append("cells' wall time unknown")
     if spent.peak_megabytes is not None:
         parts.append(f"peak {_memory(spent.peak_megabytes)} per process")
     text = ", ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 3 * 3600 else f"{seconds / 3600:.1f} h"
 
 
 def _memory(megabytes: int) -> str:

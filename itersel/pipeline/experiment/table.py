@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from itersel.base.figures import Choice, Declaration
-from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Row
+from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Repeats, Row
 from itersel.evaluation.scoring import Evaluation
 from itersel.pipeline.experiment.cells import METRICS, CellResult, GridResult, by_system
 from itersel.pipeline.experiment.config import GIVEN
@@ -117,7 +117,18 @@ def paper_table(grid: GridResult) -> PaperTable:
         seconds = cell.cpu_seconds
         entries.append(Entry(f"{seconds:,.1f}" if seconds < 10 else f"{seconds:,.0f}", seconds))
         rows.append(Row(cell.name, tuple(entries)))
-    return PaperTable(tuple(columns), tuple(rows), legend(grid))
+    return PaperTable(tuple(columns), tuple(rows), legend(grid), repeats(grid, found))
+
+
+def repeats(grid: GridResult, systems: Sequence[SystemRow]) -> tuple[Repeats, ...]:
+    """BLEU of every run, where any system has several."""
+    if not any(len(system.runs) > 1 for system in systems):
+        return ()
+    names = [system.mean.name for system in systems]
+    return tuple(
+        Repeats(test, evaluation.labels[METRICS[0]], tuple((name, evaluation.score(name).runs) for name in names))
+        for test, evaluation in grid.evaluations.items()
+    )
 
 
 def _decisive(system: SystemRow, choice: Choice, declared: Declaration) -> Entry:
@@ -156,12 +167,12 @@ REPEATS = (
 
 
 def legend(grid: GridResult) -> tuple[str, ...]:
-    """What the table's signs mean; what it took, and whether cells are missing."""
+    """What the table's signs mean, what the experiment cost, and whether cells are missing."""
     config, cells = grid.config, len(grid.results)
     one = config.significance
     numbered = [(number, name) for name, number in grid.numbers.items()]
     labels = {result.algorithm: result.declaration.label for result in grid.results}
-    repeats = REPEATS if any(result.run > 1 for result in grid.results) else ""
+    remark = REPEATS if any(result.run > 1 for result in grid.results) else ""
     missing = len(config.cells) - cells
     note = f" {missing} of {len(config.cells)} cells are not finished." if missing else ""
     return (
@@ -172,6 +183,6 @@ def legend(grid: GridResult) -> tuple[str, ...]:
             level=one.level,
             trials=one.trials,
         )
-        + repeats,
+        + remark,
         sentence(effort(grid), cells) + note,
     )

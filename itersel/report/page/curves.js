@@ -5,18 +5,37 @@ const hiddenRuns = new Set();
 function curvesShown() {
   const deciding = (figure) => data.runs.filter((run) => run.choice.figure === figure.name);
   return [...figures.values()]
-    .map((figure) => ({ ...figure, deciding: deciding(figure) }))
+    .filter((figure) => !companionOf(figure))
+    .map((figure) => ({ ...figure, deciding: deciding(figure), companion: companion(figure) }))
     .filter((curve) => curve.deciding.length || (curve.shown.includes("curve") && measured(curve)));
 }
+
+// A figure that is declared to stand beside another is a thin line in the other's chart, and has none of its own.
+const companion = (figure) => [...figures.values()].find((one) => one.beside === figure.name && measured(one)) || null;
+const companionOf = (figure) => {
+  const other = figure.beside && figures.get(figure.beside);
+  return Boolean(other) && companion(other) === figure && (other.shown.includes("curve") || decides(other.name));
+};
 
 const measured = (figure) => data.runs.some((run) => run.epochs.some((epoch) => valueOf(epoch.values, figure) !== null));
 
 function curveNote(curve) {
-  const before = startsShown(curve) ? "Epoch 0 is before training." : "";
+  const start = startsShown(curve) ? "Epoch 0 is before training." : startsLeftOut(curve);
+  const before = [curve.companion && `Dashed: ${curve.companion.label}.`, start].filter(Boolean).join(" ");
   if (!curve.deciding.length) return [curve.about, before].filter(Boolean).join(" ");
   const better = curve.deciding[0].choice.largest ? "Higher is better." : "Lower is better.";
-  const ring = `A ring marks the chosen epoch${before ? "; epoch 0 is before training" : ""}.`;
-  return [better, ring].join(" ");
+  return [better, "A ring marks the chosen epoch.", before].filter(Boolean).join(" ");
+}
+
+// What the values before training are, where they are too far off to be drawn.
+function startsLeftOut(curve) {
+  const starts = data.runs
+    .filter((run) => run.epochs.length)
+    .map((run) => valueOf(run.start, curve))
+    .filter((value) => value !== null);
+  if (!starts.length || !measured(curve)) return "";
+  const [low, high] = [Math.min(...starts), Math.max(...starts)].map(curve.text);
+  return `Epoch 0, before training, is left out: ${low === high ? low : `${low} to ${high}`}.`;
 }
 
 function drawCurves() {
@@ -45,7 +64,7 @@ function drawCurves() {
             },
             key(k),
             run.name,
-            run.name.toLowerCase() === run.algorithm.toLowerCase() ? null : h("span", { class: "dim" }, run.algorithm),
+            namedByAlgorithm(run) ? null : h("span", { class: "dim" }, run.algorithm),
           );
           return chip;
         }),
@@ -96,7 +115,8 @@ function lines(curve, width) {
   const series = data.runs
     .map((run, k) => ({ k, run, points: curvePoints(curve, run) }))
     .filter((one) => one.points.length && !hiddenRuns.has(one.k))
-    .map((one) => ({ ...one, start: one.points[0], end: one.points[one.points.length - 1] }));
+    .map((one) => ({ ...one, start: one.points[0], end: one.points[one.points.length - 1] }))
+    .map((one) => ({ ...one, beside: curve.companion ? curvePoints(curve.companion, one.run) : [] }));
   const height = Math.max(210, Math.min(270, width * 0.5));
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height });
   if (!series.length) {
@@ -109,7 +129,7 @@ function lines(curve, width) {
   const box = { left: 52, right: width - (letters ? 18 + letters * 7.2 : 14), top: 10, bottom: height - 28 };
   const first = Math.min(...series.map((one) => one.start[0]));
   const last = Math.max(...series.map((one) => one.end[0]));
-  const values = series.flatMap((one) => one.points.map((point) => point[1]));
+  const values = series.flatMap((one) => [...one.points, ...one.beside].map((point) => point[1]));
   const log = curve.zero && Math.min(...values) > 0 && Math.max(...values) / Math.min(...values) > 25;
   const y = scale(values, box.bottom, box.top, { log, zero: curve.zero && !log, whole: curve.zero });
   const room = box.right - box.left - 16;
@@ -129,14 +149,22 @@ function lines(curve, width) {
   return svg;
 }
 
-function oneLine({ k, run, points }, curve, x, y) {
+function oneLine({ k, run, points, beside }, curve, x, y) {
   const ink = { fill: "none", style: { stroke: color(k) } };
-  const path = points.map(([epoch, value], at) => `${at ? "L" : "M"}${x(epoch).toFixed(1)} ${y.at(value).toFixed(1)}`);
+  const trace = (all) =>
+    all.map(([epoch, value], at) => `${at ? "L" : "M"}${x(epoch).toFixed(1)} ${y.at(value).toFixed(1)}`);
+  const path = trace(points);
   const size = points.length > 40 ? 1.5 : 3.2;
   const parts = points.map(([epoch, value]) => mark(k, x(epoch), y.at(value), size, { class: "dot" }));
   if (points.length > 1) {
     const line = { class: "line", "stroke-width": 2, "stroke-linejoin": "round", "stroke-dasharray": dashes(k) };
     parts.unshift(s("path", { d: path.join(""), ...line, ...ink }));
+  }
+  if (beside.length) {
+    const thin = { class: "beside", "stroke-width": 1.3, "stroke-dasharray": "4 3", "stroke-opacity": 0.85 };
+    parts.unshift(s("path", { d: trace(beside).join(""), ...thin, ...ink }));
+    for (const [epoch, value] of beside)
+      parts.unshift(s("circle", { class: "ghost", cx: x(epoch), cy: y.at(value), r: 2.2, ...ink }));
   }
   const decisive = curve.deciding.includes(run) ? valueOf(bestEpoch(run).values, curve) : null;
   if (decisive !== null) {
@@ -170,7 +198,11 @@ function curveReadout(curve, series, epoch) {
   const name = (k, run) => h("span", { class: "who" }, key(k), clip(run.name, 24));
   return readout(
     title,
-    found.map(([k, run, point]) => [name(k, run), curve.text(point[1])]),
+    found.flatMap(([k, run, point]) => {
+      const promised = curve.companion ? curvePoints(curve.companion, run).find((one) => one[0] === epoch) : null;
+      const row = [name(k, run), curve.text(point[1])];
+      return promised ? [row, [h("span", { class: "dim" }, curve.companion.label), curve.text(promised[1])]] : [row];
+    }),
   );
 }
 

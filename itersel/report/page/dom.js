@@ -99,6 +99,13 @@ function mark(run, x, y, size, properties) {
 }
 
 const key = (run) => s("svg", { class: "key", viewBox: "-7 -7 14 14", "aria-hidden": "true" }, mark(run, 0, 0, 5));
+// A ring where others have the mark of a run: a system that is none of the runs.
+const noKey = () =>
+  s(
+    "svg",
+    { class: "key", viewBox: "-7 -7 14 14", "aria-hidden": "true" },
+    s("circle", { r: 4.2, fill: "none", "stroke-width": 1.6, style: { stroke: "var(--muted)" } }),
+  );
 const who = (run) => {
   const { name } = data.runs[run];
   return h("span", { class: name.length > 20 ? "who" : "who nowrap" }, key(run), name);

@@ -4,7 +4,7 @@ function drawEvaluation() {
   const evaluation = data.evaluation;
   if (!evaluation) return removeSection("evaluation");
   const run = (name) => data.runs.findIndex((one) => one.name === name);
-  const system = (name) => (run(name) < 0 ? name : who(run(name)));
+  const system = (name) => (run(name) < 0 ? h("span", { class: "who" }, noKey(), name) : who(run(name)));
   const several = evaluation.systems.some((one) => one.scores.some((score) => score[4] > 1));
   place.append(
     note(
@@ -47,6 +47,14 @@ function drawEvaluation() {
         value: (row) => row.length,
         render: (row) => row.length.toFixed(3),
       },
+      evaluation.systems.some((one) => one.brevity !== null) && {
+        key: "brevity",
+        label: "Brevity penalty",
+        title: "BLEU's factor for output that is shorter than the references",
+        right: true,
+        value: (row) => row.brevity,
+        render: (row) => (row.brevity === null ? null : row.brevity.toFixed(3)),
+      },
     ].filter(Boolean),
   });
   scores.update(evaluation.systems);
@@ -66,8 +74,8 @@ function comparisons(evaluation, system) {
   const labels = new Map(evaluation.metrics.map((metric) => [metric.name, metric.label]));
   let metric = evaluation.metrics[0].name;
   const of = () => evaluation.comparisons.filter((row) => row.metric === metric);
-  const probability = (p) =>
-    h("span", { class: p < 0.05 ? "significant" : "dim" }, p < 0.0001 ? "< 0.0001" : p.toFixed(4));
+  const probability = ([p, text]) => h("span", { class: p < 0.05 ? "significant" : "dim" }, text);
+  const axis = h("div", {});
   const list = table({
     label: "Differences between systems",
     sort: { key: "p", descending: false },
@@ -89,18 +97,17 @@ function comparisons(evaluation, system) {
       },
       {
         key: "interval",
-        label: "95 % of samples",
+        label: ["95 % of samples", axis],
         plain: true,
-        wide: true,
         value: () => null,
-        render: (row) => intervalBar(row, of()),
+        render: (row) => intervalBar(row, intervalScale(of())),
       },
       {
         key: "p",
         label: "p (randomisation)",
         right: true,
         ascending: true,
-        value: (row) => row.p,
+        value: (row) => row.p[0],
         render: (row) => probability(row.p),
       },
       {
@@ -108,8 +115,7 @@ function comparisons(evaluation, system) {
         label: "p (bootstrap)",
         right: true,
         ascending: true,
-        wide: true,
-        value: (row) => row.p_bootstrap,
+        value: (row) => row.p_bootstrap[0],
         render: (row) => probability(row.p_bootstrap),
       },
       {
@@ -121,7 +127,11 @@ function comparisons(evaluation, system) {
       },
     ],
   });
-  list.update(of());
+  const refresh = () => {
+    axis.replaceChildren(intervalAxis(intervalScale(of())));
+    list.update(of());
+  };
+  refresh();
   const tests = evaluation.comparisons.length;
   const how = evaluation.exact ? "all arrangements" : `${show.count(evaluation.trials)} shuffles`;
   return h(
@@ -144,7 +154,7 @@ function comparisons(evaluation, system) {
             metric,
             (value) => {
               metric = value;
-              list.update(of());
+              refresh();
             },
           ),
         )
@@ -153,38 +163,54 @@ function comparisons(evaluation, system) {
   );
 }
 
-// The interval on a scale that all rows share, with 0 marked.
-function intervalBar(row, rows) {
-  const low = Math.min(0, ...rows.map((one) => one.interval[0])),
-    high = Math.max(0, ...rows.map((one) => one.interval[1]));
-  const x = (value) => 6 + ((value - low) / (high - low || 1)) * 188;
-  const ink = row.better === null ? "var(--muted)" : "var(--accent)";
+// A scale that all rows share, with 0 on it.
+const INTERVAL = { width: 220, margin: 16 };
+function intervalScale(rows) {
+  const values = [0, ...rows.flatMap((row) => row.interval)];
+  return scale(values, INTERVAL.margin, INTERVAL.width - INTERVAL.margin, { count: 4 });
+}
+
+function intervalAxis(x) {
+  const digits = Math.max(0, ...x.ticks.map((value) => (String(value).split(".")[1] || "").length));
+  const text = (value) => (value === 0 ? "0" : show.signed(value, digits));
+  // Names of ticks that would run into each other are left out; 0 always has one.
+  const zero = x.ticks.indexOf(0);
+  const gap = x.ticks.length > 1 ? x.at(x.ticks[1]) - x.at(x.ticks[0]) : INTERVAL.width;
+  const each = Math.ceil((6.6 * Math.max(...x.ticks.map((value) => text(value).length)) + 6) / gap);
   return s(
     "svg",
-    {
-      class: "interval",
-      viewBox: "0 0 200 20",
-      role: "img",
-      "aria-label": `from ${show.signed(row.interval[0])} to ${show.signed(row.interval[1])}`,
-    },
-    s("title", {}, `${show.signed(row.interval[0])} to ${show.signed(row.interval[1])}`),
+    { class: "interval axis-of-intervals", viewBox: `0 0 ${INTERVAL.width} 20`, "aria-hidden": "true" },
+    s("line", { class: "axis", x1: x.at(x.ticks[0]), x2: x.at(x.ticks[x.ticks.length - 1]), y1: 19.5, y2: 19.5 }),
+    x.ticks.map((value, k) => [
+      s("line", { class: "axis", x1: x.at(value), x2: x.at(value), y1: 15.5, y2: 19.5 }),
+      (k - zero) % each === 0
+        ? s("text", { class: "tick", x: x.at(value), y: 12, "text-anchor": "middle" }, text(value))
+        : null,
+    ]),
+  );
+}
+
+function intervalBar(row, x) {
+  const ink = row.better === null ? "var(--muted)" : "var(--accent)";
+  const [low, high] = row.interval;
+  const said = `${show.signed(low)} to ${show.signed(high)}`;
+  return s(
+    "svg",
+    { class: "interval", viewBox: `0 0 ${INTERVAL.width} 36`, role: "img", "aria-label": `from ${said}` },
+    s("title", {}, said),
+    x.ticks.map((value) =>
+      s("line", { class: value === 0 ? "axis zero" : "rule", x1: x.at(value), x2: x.at(value), y1: 0, y2: 36 }),
+    ),
     s("line", {
-      x1: x(0),
-      x2: x(0),
-      y1: 0,
-      y2: 20,
-      "stroke-dasharray": "2 2",
-      style: { stroke: "var(--line-strong)" },
-    }),
-    s("line", {
-      x1: x(row.interval[0]),
-      x2: x(row.interval[1]),
-      y1: 10,
-      y2: 10,
+      class: "reach",
+      x1: x.at(low),
+      x2: x.at(high),
+      y1: 18,
+      y2: 18,
       "stroke-width": 2.4,
       "stroke-linecap": "round",
       style: { stroke: ink },
     }),
-    s("circle", { cx: x(row.difference), cy: 10, r: 4, style: { fill: ink } }),
+    s("circle", { cx: x.at(row.difference), cy: 18, r: 4, style: { fill: ink } }),
   );
 }

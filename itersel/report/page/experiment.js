@@ -1,43 +1,159 @@
-// The experiment's table as in the papers, where the runs are cells of one; otherwise the section goes.
+// The experiment's tables as in the papers, where the runs belong to one; otherwise the section goes.
 function drawExperiment() {
-  const place = section("experiment");
-  const experiment = data.experiment;
-  if (!experiment) return removeSection("experiment");
-  const words = experiment.columns.map((column, k) => k).filter((k) => experiment.columns[k].left);
+  if (!data.experiment.length) return removeSection("experiment");
+  for (const experiment of data.experiment) section("experiment").append(...experimentTable(experiment));
+}
+
+function experimentTable(experiment) {
+  // Words go where there is no room; sentences stay.
+  const goes = (column, k) => k > 0 && column.left && !column.prose;
+  const words = experiment.columns.map((column, k) => k).filter((k) => goes(experiment.columns[k], k));
+  const marked = experiment.rows.some((row) => rowsRun(row) >= 0);
   const cells = table({
-    label: "Results of the experiment",
+    caption: experiment.caption || undefined,
+    label: experiment.caption || "Results of the experiment",
     sort: { key: "" },
+    page: experiment.first ?? Infinity,
     columns: experiment.columns.map((column, k) => ({
       key: String(k),
       label: column.label,
       group: column.test || undefined,
       right: k > 0 && !column.left,
-      wide: column.left,
+      wide: goes(column, k),
+      prose: column.prose,
       ascending: k === 0 || column.left,
       value: (row) => row.entries[k].value,
-      render: k === 0 ? (row) => experimentCell(row, words) : entryColumn(experiment.rows, k),
+      render: k === 0 ? (row) => experimentCell(row, words, marked) : entryColumn(experiment, k),
     })),
   });
   cells.element.classList.add("experiment");
   cells.update(experiment.rows);
   const legend = experiment.legend.map((text) => note(text));
-  place.append(cells.element, h("div", { class: "below" }, legend));
+  return [
+    cells.element,
+    h("div", { class: "below" }, legend),
+    ...(experiment.repeats.length ? [repeatsCard(experiment.repeats)] : []),
+  ];
 }
+
+// Box plots of the runs of each system, one test set at a time.
+function repeatsCard(sets) {
+  let shown = sets[0];
+  const boxes = chart("repeats", (width) => repeatBoxes(shown, width));
+  const about = (one) => {
+    const most = Math.max(...one.systems.map((system) => system.values.length));
+    return `${one.label} on ${one.test} of up to ${most} runs with different seeds; a dot is a run.`;
+  };
+  const sub = h("p", { class: "sub" }, about(shown));
+  return h(
+    "div",
+    { class: "card below" },
+    h("h3", {}, "Runs with different seeds"),
+    sub,
+    sets.length > 1
+      ? h(
+          "div",
+          { class: "controls" },
+          choice(
+            "Test set",
+            sets.map((one, k) => [k, one.test]),
+            0,
+            (value) => {
+              shown = sets[Number(value)];
+              sub.textContent = about(shown);
+              boxes.redraw();
+            },
+          ),
+        )
+      : null,
+    boxes,
+  );
+}
+
+function repeatBoxes({ label, systems }, width) {
+  const pitch = 46;
+  const height = systems.length * pitch + 30;
+  const x = scale(
+    systems.flatMap((one) => one.values),
+    16,
+    width - 16,
+    { count: Math.max(3, Math.floor(width / 110)) },
+  );
+  const spoken = systems.map((one) => {
+    const middle = one.box ? one.box[2] : one.values[0];
+    return `${one.name}: ${one.values.length === 1 ? "one run" : `median of ${one.values.length} runs`} ${show.score(middle)}`;
+  });
+  const svg = s("svg", {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: "img",
+    "aria-label": `${label} by run. ${spoken.join("; ")}`,
+  });
+  for (const value of x.ticks) {
+    svg.append(
+      s("line", { class: "rule", x1: x.at(value), x2: x.at(value), y1: 4, y2: height - 24 }),
+      s("text", { x: x.at(value), y: height - 8, "text-anchor": "middle" }, show.short(value)),
+    );
+  }
+  systems.forEach((one, at) => {
+    const ink = "var(--accent)";
+    const top = at * pitch + 8;
+    const middle = top + 25;
+    const text = one.box
+      ? `${show.score(one.box[2])} (${show.score(one.box[1])} to ${show.score(one.box[3])})`
+      : show.score(one.values[0]);
+    const group = s("g", { class: "repeat", "data-system": one.name }, s("title", {}, `${one.name}: ${text}`));
+    group.append(
+      s("text", { class: "name", x: 2, y: top + 8 }, clip(one.name, Math.floor((width - 150) / 7.4))),
+      s("text", { x: width - 2, y: top + 8, "text-anchor": "end" }, text),
+    );
+    if (one.box) {
+      const [low, first, median, third, high] = one.box.map(x.at);
+      const line = { style: { stroke: ink }, "stroke-width": 1.4 };
+      group.append(
+        s("line", { x1: low, x2: first, y1: middle, y2: middle, ...line }),
+        s("line", { x1: third, x2: high, y1: middle, y2: middle, ...line }),
+        s("rect", {
+          class: "box",
+          x: first,
+          y: middle - 8,
+          width: Math.max(third - first, 1),
+          height: 16,
+          rx: 2,
+          "fill-opacity": 0.16,
+          style: { fill: ink, stroke: ink },
+        }),
+        s("line", { class: "median", x1: median, x2: median, y1: middle - 8, y2: middle + 8, ...line, "stroke-width": 2.4 }),
+      );
+    }
+    one.values.forEach((value, k) => {
+      const aside = one.box ? ((((k + 1) * 0.618034) % 1) - 0.5) * 10 : 0;
+      group.append(
+        s("circle", { class: "dot", cx: x.at(value), cy: middle + aside, r: 2.4, "fill-opacity": 0.75, style: { fill: ink } }),
+      );
+    });
+    svg.append(group);
+  });
+  return svg;
+}
+
+const rowsRun = (row) => data.runs.findIndex((one) => one.name === row.name);
 
 // The algorithm's number with the mark of the cell's run. Where the screen has no room for the columns of words, they
 // stand here, so that a row can be told from others however far the table is moved.
-function experimentCell(row, words) {
-  const run = data.runs.findIndex((one) => one.name === row.name);
+function experimentCell(row, words, marked) {
+  const run = rowsRun(row);
   return h(
     "div",
     { class: "cell", title: row.name },
-    h("span", { class: "who nowrap" }, run < 0 ? h("span", { class: "key" }) : key(run), row.entries[0].text),
+    h("span", { class: "who nowrap" }, run >= 0 ? key(run) : marked && h("span", { class: "key" }), row.entries[0].text),
     h("span", { class: "narrow dim" }, words.map((k) => row.entries[k].text).filter(Boolean).join(" · ")),
   );
 }
 
 // Notes and marks have the same width in all rows, so that numbers stand below each other.
-function entryColumn(rows, k) {
+function entryColumn({ rows, mark: meaning }, k) {
   const after = (entry) => [entry.dagger ? "†" : "", (entry.raised || []).join(""), entry.note || ""];
   // `@` is wider than a digit.
   const width = Math.max(...rows.map((row) => after(row.entries[k]).join("").replace("@", "@@").length));
@@ -51,7 +167,7 @@ function entryColumn(rows, k) {
           "span",
           { class: "after", style: { width: `${width}ch` } },
           dagger,
-          raised && h("sup", { title: `differs from algorithm ${entry.raised.join(", ")}` }, raised),
+          raised && h("sup", { title: `${meaning} ${entry.raised.join(", ")}` }, raised),
           remark && h("span", { class: "dim" }, remark),
         ),
     ];

@@ -165,10 +165,12 @@ function symbols(side) {
   });
 }
 
+// As people read it, and below that as it stands in a weights file.
 function featureName(row) {
-  if (!row.source && !row.target) return row.name;
-  if (row.source && row.target) return [symbols(row.source), h("span", { class: "to" }, "→"), symbols(row.target)];
-  return symbols(row.source || row.target);
+  const raw = h("span", { class: "raw mono" }, row.name);
+  if (!row.source && !row.target) return raw;
+  const arrow = row.source && row.target ? h("span", { class: "to" }, "→") : null;
+  return [h("span", { class: "read" }, symbols(row.source || []), arrow, symbols(row.target || [])), raw];
 }
 
 function weightBar(weight, largest) {
@@ -221,7 +223,7 @@ function featureDetail(features, row) {
   return h(
     "div",
     {},
-    h("div", { class: "mono" }, row.name, " ", h("span", { class: "dim" }, row.kind)),
+    h("div", { class: "sub" }, row.kind),
     elsewhere.length > 1
       ? h(
           "p",

@@ -28,14 +28,39 @@ function themes() {
   label();
 }
 
+// Where the links have no room beside each other, a button with the current section's name opens them.
+function sectionMenu() {
+  const button = document.getElementById("sections");
+  const links = document.getElementById("links");
+  const open = (state) => {
+    button.setAttribute("aria-expanded", String(state));
+    links.classList.toggle("open", state);
+  };
+  button.addEventListener("click", () => open(button.getAttribute("aria-expanded") !== "true"));
+  links.addEventListener("click", () => open(false));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && links.classList.contains("open")) {
+      open(false);
+      button.focus();
+    }
+  });
+  document.addEventListener("pointerdown", (event) => {
+    if (!event.target.closest(".bar")) open(false);
+  });
+}
+
 function currentSection() {
   const links = new Map([...document.querySelectorAll("#links a")].map((link) => [link.hash.slice(1), link]));
   const observer = new IntersectionObserver(
     (entries) => {
       for (const entry of entries) {
         if (!entry.isIntersecting) continue;
-        for (const [id, link] of links)
-          id === entry.target.id ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
+        for (const [id, link] of links) {
+          if (id === entry.target.id) {
+            link.setAttribute("aria-current", "true");
+            document.getElementById("sections").textContent = link.textContent;
+          } else link.removeAttribute("aria-current");
+        }
       }
     },
     { rootMargin: "-20% 0px -70% 0px" },
@@ -52,9 +77,11 @@ for (const draw of [
   drawCurves,
   drawShards,
   drawTime,
+  drawWeights,
   drawFeatures,
   drawTranslations,
   drawConfiguration,
 ])
   draw();
+sectionMenu();
 currentSection();

@@ -48,13 +48,15 @@ function drawLead() {
           strong(`${runs} runs`),
           ` by ${run.choice.label} is `,
           strong(run.name),
-          ` (${run.algorithm} on ${shardCount(run)}): `,
+          ` (${namedByAlgorithm(run) ? "" : `${run.algorithm} on `}${shardCount(run)}): `,
         ],
     strong(text(decisive(run))),
     ` after epoch ${run.best} of ${run.planned}`,
     run.features ? [", with ", strong(show.count(run.features.total)), " features."] : ".",
   ]);
 }
+
+const namedByAlgorithm = (run) => run.name.toLowerCase() === run.algorithm.toLowerCase();
 
 function shardCount(run) {
   return run.shards === 1 ? "one shard" : `${show.count(run.shards)} shards`;
@@ -101,7 +103,7 @@ function runColumns(best) {
       value: (row) => row.run.name.toLowerCase(),
       render: (row) => [who(row.k), row.run.finished ? null : h("span", { class: "tag unfinished" }, state(row.run))],
     },
-    {
+    !data.runs.every(namedByAlgorithm) && {
       key: "algorithm",
       label: "Algorithm",
       ascending: true,

@@ -1,6 +1,6 @@
-// A sortable table. Columns: {key, label, title, value(row), render(row), right, wide, ascending, plain, group}; rows
-// are sorted by `value`, and those without one come last either way. Columns of the same group stand below its name.
-// `detail(row)` is what an opened row shows. Only `page` rows are built at first.
+// A sortable table. Columns: {key, label, title, value(row), render(row), right, wide, prose, ascending, plain, group};
+// rows are sorted by `value`, and those without one come last either way. Columns of the same group stand below its
+// name. `detail(row)` is what an opened row shows. Only `page` rows are built at first.
 function table({ caption, label, columns, sort, page = Infinity, detail, rowClass, heading = 0 }) {
   let rows = [],
     order = { ...sort },
@@ -42,7 +42,8 @@ function table({ caption, label, columns, sort, page = Infinity, detail, rowClas
   );
 
   function classes(column) {
-    const names = { right: column.right, wide: column.wide, plain: column.plain, opens: opens(column) };
+    const { right, wide, prose, plain } = column;
+    const names = { right, wide, prose, plain, opens: opens(column) };
     const given = Object.keys(names).filter((name) => names[name]);
     return given.join(" ") || null;
   }
@@ -121,7 +122,7 @@ function table({ caption, label, columns, sort, page = Infinity, detail, rowClas
   }
 
   return {
-    element: h("div", {}, scroll, more),
+    element: h("div", {}, scrollHint(scroll), more),
     opener,
     update(given, given_sort) {
       rows = given;
@@ -130,4 +131,32 @@ function table({ caption, label, columns, sort, page = Infinity, detail, rowClas
       draw();
     },
   };
+}
+
+// What is wider than its place says so: a shade at the edge where there is more, and a line below it.
+const scrollers = new Map();
+const scrollWatcher = new ResizeObserver((entries) => {
+  for (const entry of entries) {
+    const update = scrollers.get(entry.target);
+    if (update) update();
+  }
+});
+
+function scrollHint(scroll) {
+  const hint = h("p", { class: "hint", "aria-hidden": "true" });
+  const frame = h("div", { class: "scroller" }, h("div", { class: "edges" }, scroll), hint);
+  const update = () => {
+    const hidden = scroll.scrollWidth - scroll.clientWidth;
+    const [left, right] = [scroll.scrollLeft > 2, scroll.scrollLeft < hidden - 2];
+    frame.classList.toggle("more-left", left);
+    frame.classList.toggle("more-right", right);
+    hint.hidden = !left && !right;
+    hint.textContent = right ? "Scroll sideways for more columns →" : left ? "← Scroll back" : "";
+  };
+  scroll.addEventListener("scroll", update, { passive: true });
+  for (const one of [scroll, scroll.firstChild]) {
+    scrollers.set(one, update);
+    scrollWatcher.observe(one);
+  }
+  return frame;
 }

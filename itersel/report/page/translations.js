@@ -60,7 +60,7 @@ function compareSystems(set) {
   const systems = systemsOf(set);
   const references = set.sources.some((source) => source[3].length);
   const [a, b] = defaultPair(set);
-  const view = { a, b, marks: "each", order: "given", differing: a !== b, words: "", limit: 12 };
+  const view = { a, b, marks: "each", order: "size", differing: a !== b, words: "", limit: 12 };
   const verdict = h("p", { class: "verdict", role: "status" });
   const list = h("div", { class: "card" });
   const more = h("button", {
@@ -95,6 +95,12 @@ function compareSystems(set) {
     const found = pairs.filter(
       (one) => (!view.differing || one.a.text !== one.b.text) && (!view.words || text(one).includes(view.words)),
     );
+    // By score; where there is none, by the number of words that are not in both.
+    const size = (one) => (one.a.score === null ? differingWords(one.a.text, one.b.text) : Math.abs(gain(one)));
+    if (view.order === "size") {
+      const sizes = new Map(found.map((one) => [one, size(one)]));
+      found.sort((x, y) => sizes.get(y) - sizes.get(x) || x.at - y.at);
+    }
     if (view.order === "gain") found.sort((x, y) => gain(y) - gain(x) || x.at - y.at);
     if (view.order === "loss") found.sort((x, y) => gain(x) - gain(y) || x.at - y.at);
     const better = pairs.filter((one) => gain(one) > 0).length,
@@ -113,7 +119,7 @@ function compareSystems(set) {
       h("b", {}, String(equal)),
       ` of ${pairs.length} translations are the same.`,
       set.total > pairs.length
-        ? ` ${show.count(set.total)} sentences in total; every ${Math.round(set.total / pairs.length)}th or so is here.`
+        ? ` ${show.count(pairs.length)} of ${show.count(set.total)} sentences are here, taken evenly.`
         : "",
       found.length === pairs.length ? "" : ` Showing ${found.length}.`,
     );
@@ -152,18 +158,21 @@ function compareSystems(set) {
             change("marks"),
           )
         : null,
-      references
-        ? choice(
-            "Order",
-            [
-              ["given", "as in the data"],
-              ["gain", "B gains most first"],
-              ["loss", "B loses most first"],
-            ],
-            view.order,
-            change("order"),
-          )
-        : null,
+      choice(
+        "Order",
+        [
+          ["size", "largest differences first"],
+          ...(references
+            ? [
+                ["gain", "B gains most first"],
+                ["loss", "B loses most first"],
+              ]
+            : []),
+          ["given", "as in the data"],
+        ],
+        view.order,
+        change("order"),
+      ),
       search("Search sentences", change("words")),
       checkbox("only differing ones", view.differing, change("differing")),
     ),
@@ -177,7 +186,7 @@ function compareSystems(set) {
 
 function sentence({ source, a, b }, view, gain) {
   const [id, task, text, references] = source;
-  const words = (line) => line.split(" ").filter(Boolean);
+  const words = wordsOf;
   const against = view.marks === "reference" && references.length;
   const [left, right] = against
     ? [nearest(words(a.text), references.map(words)), nearest(words(b.text), references.map(words))]
@@ -190,7 +199,7 @@ function sentence({ source, a, b }, view, gain) {
       h(
         "div",
         { class: "head" },
-        h("span", {}, `${name.toUpperCase()} · ${systemName(view[name])}`),
+        h("span", { class: "who" }, `${name.toUpperCase()} ·`, key(runOf(view[name])), systemName(view[name])),
         output.score === null ? null : h("span", { title: "sentence BLEU+1" }, output.score.toFixed(1)),
       ),
       output.text ? marked(words(output.text), marks, name) : h("span", { class: "dim" }, "(empty)"),
@@ -219,6 +228,7 @@ function sentence({ source, a, b }, view, gain) {
 }
 
 const epochName = (epoch) => (epoch === 0 ? "before training" : `epoch ${epoch}`);
+const runOf = (value) => Number(value.split(":")[0]);
 const systemName = (value) => {
   const [k, epoch] = value.split(":").map(Number);
   return `${data.runs[k].name}, ${epochName(epoch)}`;
@@ -236,6 +246,13 @@ function marked(words, marks, name) {
     k = end;
   }
   return h("div", {}, parts);
+}
+
+const wordsOf = (line) => line.split(" ").filter(Boolean);
+
+function differingWords(left, right) {
+  if (left === right) return 0;
+  return sum(difference(wordsOf(left), wordsOf(right)).map((marks) => marks.filter(Boolean).length));
 }
 
 // For both lists of words, which of them are not in a longest common subsequence.

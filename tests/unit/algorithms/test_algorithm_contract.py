@@ -4,9 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from response_cases import toy_response
 
 from engine_cases import assert_same_run, small_data
 from itersel.algorithms.base import Algorithm
+from itersel.algorithms.mert import MertConfig
 from itersel.algorithms.registry import BUILT_IN, algorithm_class, registered
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Declaration
@@ -24,6 +26,7 @@ OWN = {
     "multitask_mert": {"starts": 2, "k": 5, "threshold": 0.0},
     "pro": {"k": 10},
     "mira": {"k": 10, "passes": 5},
+    "hols": {"k": 10, "passes": 1, "iterations": 2, "line_search": MertConfig(k=10, starts=2)},
 }
 """By algorithm: what is quicker than its defaults."""
 
@@ -37,7 +40,8 @@ def config_of(data, name, **changes):
     kind = algorithm_class(name)
     layout = LayoutConfig("random", shards=1 if kind.one_shard else 3)
     own = None if kind.config_class is None else kind.config_class(**OWN.get(name, {}))
-    return replace(data, algorithm=name, own=own, layout=layout, **changes)
+    response = toy_response() if name in ("exec", "rebol") else None
+    return replace(data, algorithm=name, own=own, layout=layout, response=response, **changes)
 
 
 @pytest.fixture(scope="module", params=ALGORITHMS)
@@ -108,8 +112,7 @@ def test_a_round_is_taken_up_at_its_last_finished_job(run, data, tmp_path, monke
     original = driver.JobRunner._run
 
     def watched(self, job, items, *rest):
-        where = tuple(item.name for item in items)
-        started.append((type(job).__name__, getattr(job, "number", None), getattr(job, "step", None), where))
+        started.append((type(job).__name__, self.folder, self.number))
         return original(self, job, items, *rest)
 
     def interrupted(*arguments):

@@ -5,19 +5,28 @@ import math
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import sacrebleu
 
 from engine_cases import small_data
+from itersel.algorithms import line_search_job
 from itersel.algorithms.mert import MertConfig
 from itersel.algorithms.tuner import check_weights, largest_change
 from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
+from itersel.lists.accumulated import AccumulatedLists, NewList
+from itersel.lm.model import LanguageModel
+from itersel.mapreduce.work_item import WorkItem
 from itersel.model.features import Weights
 from itersel.run.config import load_train_config, load_with_algorithm
+from itersel.run.devtest import translate_shards
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
 from itersel.run.rerank import train_reranker
 from itersel.run.rerank_config import RerankConfig
+from itersel.shards.shard import Shard
+from itersel.tune.space import Dimension, SearchSpace
 
 QUICK = MertConfig(k=10, starts=3)
 
@@ -46,6 +55,19 @@ def test_it_gains_and_its_weights_have_an_absolute_sum_of_one(data, tmp_path):
     assert manifest["chosen"] == 1 + scores.index(max(scores)), "without devtest, the tuning score decides"
 
 
+@pytest.mark.parametrize("space", ["list", "forest"])
+def test_the_tuning_score_is_sacrebleus_of_what_is_decoded(data, tmp_path, space):
+    """At the point that the line search chose: the shards translated with the run's weights, by another way."""
+    config = replace(data, fold_models=(), epochs=1)
+    (entry,), weights = tuned(config, tmp_path / "run", replace(QUICK, space=space, starts=1, steps=2))
+    shards = [Shard(path) for path in data.shards]
+    model = LanguageModel(data.language_model)
+    lines = translate_shards(shards, Weights(weights), model, data.epoch.decoder)
+    references = [shard.references(k)[0] for shard in shards for k in range(len(shard))]
+    expected = sacrebleu.corpus_bleu(lines, [references], tokenize="none", force=True).score
+    assert entry["tune_score"] == pytest.approx(expected, abs=1e-9)
+
+
 def test_forests_need_no_lists(data, tmp_path):
     entries, _ = tuned(data, tmp_path / "run", replace(QUICK, space="forest", starts=1, steps=3))
     assert max(entry["tune_score"] for entry in entries) > entries[0]["start_score"] + 5
@@ -54,12 +76,13 @@ def test_forests_need_no_lists(data, tmp_path):
 
 def test_ranges_and_fixed_features(data, tmp_path):
     free = tuned(replace(data, epochs=1), tmp_path / "free", QUICK)[1]
-    sign = -1 if free["LanguageModel"] > 0 else 1
-    limit = "LanguageModel=:0" if sign < 0 else "LanguageModel=0:"
+    name = max(free.keys() - {"p", "elsewhere"}, key=lambda one: abs(free[one]))  # these two have start weights
+    sign = -1 if free[name] > 0 else 1
+    limit = f"{name}=:0" if sign < 0 else f"{name}=0:"
     limited = tuned(replace(data, epochs=1), tmp_path / "limited", replace(QUICK, ranges=(limit,)))[1]
-    assert sign * limited.get("LanguageModel", 0.0) >= 0
-    fixed = tuned(replace(data, epochs=1), tmp_path / "fixed", replace(QUICK, fixed=("Glue", "LanguageModel")))[1]
-    assert "Glue" not in fixed and "LanguageModel" not in fixed, "their start weights are 0"
+    assert sign * limited.get(name, 0.0) >= 0
+    fixed = tuned(replace(data, epochs=1), tmp_path / "fixed", replace(QUICK, fixed=(name, "LanguageModel")))[1]
+    assert name not in fixed and "LanguageModel" not in fixed, "their start weights are 0"
 
 
 def test_a_feature_that_never_varies_is_named(data, tmp_path):
@@ -110,6 +133,39 @@ def test_it_never_ends_below_its_start_on_the_lists(tmp_path, seed):
     train_reranker(config, tmp_path / "run", warn=[].append)
     (entry,) = json.loads((tmp_path / "run" / "manifest.json").read_text())["epochs"]
     assert entry["start_score"] < entry["list_score"] == pytest.approx(entry["tune_score"])
+    weights = dict(Weights.read(tmp_path / "run" / "weights.txt.gz"))
+    assert entry["tune_score"] == pytest.approx(bleu_of_first(tmp_path / "lists", weights), abs=1e-9)
+    check_sections(tmp_path / "run" / "epoch-001" / "sections.json", tmp_path / "lists", weights)
+
+
+def bleu_of_first(lists, weights):
+    """sacrebleu's score of the hypothesis that each list ranks first; the references are `a b c d e`."""
+    best = {}
+    for line in lists.read_text().splitlines():
+        number, text, features, _ = line.split(" ||| ")
+        score = math.fsum(weights.get(name, 0.0) * float(value) for name, value in map(split, features.split()))
+        if number not in best or score > best[number][0]:
+            best[number] = score, text
+    outputs = [text for _, text in best.values()]
+    return sacrebleu.corpus_bleu(outputs, [["a b c d e"] * len(outputs)], tokenize="none", force=True).score
+
+
+def split(pair):
+    name, _, value = pair.rpartition("=")
+    return name, value
+
+
+def check_sections(place, lists, weights):
+    """Each value is the score with one weight changed; the weight itself is in the middle."""
+    sections = json.loads(place.read_text())
+    assert sections.keys() == weights.keys()
+    for name, one in sections.items():
+        middle = len(one["weights"]) // 2
+        assert one["at"] == one["weights"][middle] == weights[name]
+        assert one["weights"] == sorted(one["weights"])
+        for k in range(0, len(one["weights"]), 20):
+            expected = bleu_of_first(lists, weights | {name: one["weights"][k]})
+            assert one["values"][k] == pytest.approx(expected, abs=1e-4)
 
 
 def test_lists_without_a_difference_are_an_error(tmp_path):
@@ -158,3 +214,56 @@ def test_a_run_that_made_things_worse_is_no_success(data):
 def test_settings_that_make_no_sense(values, words):
     with pytest.raises(ConfigError, match=words):
         load_train_config({"algorithm": "mert", "mert": values})
+
+
+def test_lists_are_projected_once_for_all_steps(monkeypatch):
+    """The same lists in the same space: nothing is read again. Other lists or another space are other arrays."""
+    read = []
+
+    def lists_of(item):
+        read.append(item.values[line_search_job.LISTS])
+        rows = np.zeros((2, 10), np.float32)
+        new = NewList.of(["a", "b"], [{"f": float(item.number)}, {"g": 2.0}], rows)
+        return AccumulatedLists.empty(["s"], 10).extended([new])
+
+    monkeypatch.setattr(line_search_job, "lists_of", lists_of)
+    items = [WorkItem(k, str(k), values={line_search_job.LISTS: str(k)}) for k in range(3)]
+    both, one = (SearchSpace(tuple(map(Dimension.of_feature, names))) for names in ("fg", "g"))
+    kept = line_search_job.Projections()
+    for _ in range(3):
+        assert kept.of(items[1], both).features.tolist() == [[1.0, 0.0], [0.0, 2.0]]
+        assert kept.of(items[2], both).features.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert read == ["1", "2"]
+    assert kept.of(items[1], one).features.tolist() == [[0.0, 2.0]] and read == ["1", "2", "1"]
+    small = line_search_job.Projections(limit=0)
+    for item in (items[0], items[1], items[1], items[0]):
+        small.of(item, both)
+    assert read[3:] == ["0", "1", "0"], "only the newest one is kept"
+
+
+@pytest.mark.parametrize("sparse", ["fixed", "grouped"])
+def test_template_features_are_fixed_or_scaled_together(tmp_path, sparse):
+    """R: features point the wrong way at first, with weights 2 and −1; turned round, and only so, they are right."""
+    lines = []
+    for number in range(12):
+        name = "R:X:a:b" if number % 2 else "R:X:c:d"
+        right = -1 if number % 2 else 2  # of w = (2, −1): the good hypothesis loses by 2
+        for text, value in [("a b c d e", right), ("a x y", 0)]:
+            lines.append(f"{number} ||| {text} ||| {name}={value} dense={number % 3 * (value == 0) * 0.01} ||| 0\n")
+    (tmp_path / "lists").write_text("".join(lines))
+    (tmp_path / "references").write_text("a b c d e\n" * 12)
+    Weights({"R:X:a:b": 2.0, "R:X:c:d": -1.0, "dense": 0.5}).write(tmp_path / "start")
+    config = replace(
+        reranker(tmp_path), start=str(tmp_path / "start"), own=MertConfig(starts=2, sparse=sparse), epochs=1
+    )
+    train_reranker(config, tmp_path / "run", warn=[].append)
+    (entry,) = json.loads((tmp_path / "run" / "manifest.json").read_text())["epochs"]
+    weights = Weights.read(tmp_path / "run" / "weights.txt.gz")
+    # Within a template, the weights keep their proportion.
+    assert weights["R:X:a:b"] == pytest.approx(-2 * weights["R:X:c:d"])
+    if sparse == "grouped":
+        assert weights["R:X:a:b"] < 0
+        assert entry["tune_score"] == pytest.approx(100)
+    else:
+        assert weights["R:X:a:b"] > 0
+        assert entry["tune_score"] < 100

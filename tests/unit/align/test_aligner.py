@@ -14,7 +14,7 @@ from itersel.align import aligner as align
 from itersel.align.aligner import AlignerConfig, eflomal_links, given_links, symmetrize
 from itersel.align.lexicon import NULL, LexicalEntry, LexiconCounter, format_entry, read_lexicon
 from itersel.align.links import SYMMETRIZATIONS, format_links, parse_links, read_links
-from itersel.base.errors import ConfigError, InputError, UserError
+from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
 from itersel.text.bitext import Bitext
 from oracles import symmetrization
 
@@ -119,7 +119,7 @@ def test_empty_and_overlong_pairs_get_no_links(tmp_path):
     ("script", "message"),
     [
         ("echo out of luck >&2; exit 3", "status 3: out of luck"),
-        ("kill -9 $$", "status -9: no message"),
+        ("kill -9 $$", "killed by SIGKILL in the forward direction"),
         ("for last; do :; done; echo 0-0 > $last", "wrote 1 of 24 lines"),
         ("for last; do :; done; yes 0-0 | head -n 24 | head -c 95 > $last", "wrote 23 of 24 lines"),
     ],
@@ -149,8 +149,10 @@ def test_no_space_for_temporary_files(toy, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(align, "_write_indexed", full)
-    with pytest.raises(UserError, match="No space left"), eflomal_links(toy, AlignerConfig()):
+    with pytest.raises(ResourceError, match="No space left") as caught, eflomal_links(toy, AlignerConfig()):
         pass
+    assert (caught.value.exit_code, caught.value.where) == (1, tempfile.gettempdir())
+    assert "Set TMPDIR" in caught.value.hint
 
 
 def test_missing_aligner(toy, monkeypatch):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from itersel.base.errors import InputError
+from itersel.base.errors import InputError, ResourceError
 from itersel.base.locks import exclusive
 from itersel.base.outputs import atomic_group
 
@@ -44,7 +44,7 @@ def test_a_failing_rename_is_rolled_back(tmp_path, monkeypatch, failing):
 
     monkeypatch.setattr(os, "replace", fail)
     with (
-        pytest.raises(InputError, match="Input/output error"),
+        pytest.raises(ResourceError, match="Input/output error"),
         atomic_group([tmp_path / "a", tmp_path / "b"]) as streams,
     ):
         for stream in streams:
@@ -72,7 +72,7 @@ def test_a_full_disk_seen_at_the_end(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with (
-        pytest.raises(InputError, match="No space left") as caught,
+        pytest.raises(ResourceError, match="No space left") as caught,
         atomic_group([tmp_path / "a", tmp_path / "b"]),
     ):
         pass
@@ -98,7 +98,7 @@ def small_disk(tmp_path):
 
 def test_a_really_full_disk(small_disk):
     with (
-        pytest.raises(InputError, match="No space left"),
+        pytest.raises(ResourceError, match="No space left"),
         atomic_group([small_disk / "a", small_disk / "b"]) as streams,
     ):
         for _ in range(100):

@@ -8,8 +8,9 @@ import time
 
 import pytest
 
+from itersel.base import workers
 from itersel.base.errors import ConfigError, InputError, ResourceError
-from itersel.base.workers import ordered_map
+from itersel.base.workers import ordered_map, process_count
 
 
 def slow_first(number):
@@ -114,3 +115,53 @@ def test_a_result_does_not_wait_for_the_next_item():
 def test_jobs_are_checked():
     with pytest.raises(ConfigError, match="jobs is 0"):
         ordered_map(slow_first, [1], 0)
+
+
+def test_there_are_no_more_processes_than_items():
+    assert process_count(1_000_000, 2) == 2
+    assert process_count(5, 0) == 1
+    pids = set(ordered_map(lambda _: os.getpid(), [1], 1000))
+    assert pids == {os.getpid()}
+
+
+def test_there_are_no_more_processes_than_the_machine_can_use(monkeypatch, capsys):
+    workers._say_limit.cache_clear()
+    monkeypatch.setattr(workers, "ALWAYS_ALLOWED", 3)
+    monkeypatch.setattr(workers, "PER_CORE", 0)
+    pids = set(ordered_map(lambda _: os.getpid(), iter(range(100)), 5000))
+    assert 1 <= len(pids) <= 3
+    assert "5,000 processes are more than this machine can use: 3 work" in capsys.readouterr().err
+
+
+def is_alive(pid):
+    """Whether the process runs; one that waits to be collected does not."""
+    try:
+        with open(f"/proc/{pid}/stat") as stream:
+            return stream.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_busy_processes_end_with_the_one_that_started_them(end):
+    reading, writing = os.pipe()
+
+    def never_ends(_):
+        os.write(writing, b"%d\n" % os.getpid())
+        while True:
+            time.sleep(60)
+
+    driver = multiprocessing.get_context("fork").Process(target=lambda: list(ordered_map(never_ends, range(4), 2)))
+    driver.start()
+    pids = b""
+    while pids.count(b"\n") < 2:
+        pids += os.read(reading, 100)
+    os.kill(driver.pid, end)
+    driver.join()
+    for pid in map(int, pids.split()):
+        for _ in range(6000):
+            if not is_alive(pid):
+                break
+            time.sleep(0.01)
+        else:
+            pytest.fail(f"process {pid} is still there")

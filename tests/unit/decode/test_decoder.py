@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
-from itersel.decode.decoder import MAX_WORDS, Decoder, DecoderOptions, Hypothesis
+from itersel.decode.decoder import MAX_WORDS, Decoder, DecoderConfig, Hypothesis
 from itersel.grammar.grammar import Grammar
 from itersel.lm.model import LanguageModel
 from itersel.model.features import GROUPS, Weights
@@ -141,7 +141,7 @@ def check_hypothesis(
 def test_the_oracle_finds_the_same(models: list[Models], data: st.DataObject) -> None:
     lines, sentence = data.draw(problems, label="grammar and sentence")
     groups = data.draw(group_sets, label="groups")
-    options = DecoderOptions(
+    options = DecoderConfig(
         span_limit=data.draw(st.sampled_from((0, 1, 2, 3, 15)), label="span_limit"),
         pop_limit=0,
         pass_through=data.draw(st.sampled_from(("unknown", "all")), label="pass_through"),
@@ -209,7 +209,7 @@ def test_pruning_keeps_to_the_derivations(
         assume(False)
     weights = random_weights(expected, seed)
     counted = Counter(key(one.text, one.features) for one in expected)
-    decoder = Decoder(Weights(weights), model.kernel, DecoderOptions(pop_limit=pop_limit))
+    decoder = Decoder(Weights(weights), model.kernel, DecoderConfig(pop_limit=pop_limit))
     found = decoder.kbest(sentence, Grammar("\n".join(lines).encode()), ALL, unique=False)
     assert found
     assert Counter(key(one.text, one.features) for one in found) <= counted
@@ -217,6 +217,23 @@ def test_pruning_keeps_to_the_derivations(
     for one in found:
         check_hypothesis(one, by_key[key(one.text, one.features)], weights, SINGLE)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def test_a_narrow_search_finds_the_tail_that_suits(tmp_path: Path) -> None:
+    """Two combinations per span: the best tail of `b` is t1, but after w only t2 beats the phrases of `a b`."""
+    unigrams = "".join(f"-1\t{word}\t0\n" for word in ("<unk>", "<s>", "w", "t1", "t2", "p1", "p2"))
+    counts = "ngram 1=8\nngram 2=1\n"
+    text = f"\\data\\\n{counts}\n\\1-grams:\n{unigrams}-1\t</s>\n\n\\2-grams:\n-0.01\tw t2\n\n\\end\\\n"
+    (tmp_path / "lm.arpa").write_text(text)
+    grammar = Grammar(
+        b"[X] ||| a [X,1] ||| w [X,1] ||| f=0\n[X] ||| b ||| t1 ||| f=0\n[X] ||| b ||| t2 ||| f=-0.3\n"
+        b"[X] ||| a b ||| p1 ||| f=-0.5\n[X] ||| a b ||| p2 ||| f=-0.6\n"
+    )
+    weights = Weights({"f": 1.0, "LanguageModel": 1.0, "PassThrough": -10.0, "Glue": -10.0})
+    (best,) = Decoder(weights, LanguageModel(tmp_path / "lm.arpa"), DecoderConfig(pop_limit=2)).kbest("a b", grammar, 1)
+    assert best.text == "w t2"
+    # f, then log10 p(w | <s>), p(t2 | w) and p(</s> | t2). Nothing is joined, so Glue is 0.
+    assert best.score == pytest.approx(-0.3 - 1 - 0.01 - 1, abs=1e-5)
 
 
 def test_several_threads_at_once(models: list[Models]) -> None:
@@ -241,7 +258,7 @@ def test_several_threads_at_once(models: list[Models]) -> None:
 
 
 def kbest(grammar: str, sentence: str, k: int = ALL, **options: object) -> list[Hypothesis]:
-    decoder = Decoder(Weights({"f": 1.0}), None, DecoderOptions(**{"pop_limit": 0, **options}))  # type: ignore[arg-type]
+    decoder = Decoder(Weights({"f": 1.0}), None, DecoderConfig(**{"pop_limit": 0, **options}))  # type: ignore[arg-type]
     return decoder.kbest(sentence, Grammar(grammar.encode()), k, unique=False)
 
 
@@ -267,8 +284,20 @@ def test_no_break_space_is_part_of_a_word() -> None:
 
 
 def test_a_grammar_without_the_default_label() -> None:
-    found = kbest("[S] ||| a [NP,1] ||| [1] x ||| f=1\n[NP] ||| b ||| y", "a b")
-    assert [(one.text, one.features.get("Glue", 0)) for one in found] == [("y x", 0), ("a b", 1)]
+    grammar = "[S] ||| a [NP,1] ||| [1] x ||| f=1\n[NP] ||| b ||| y"
+    # b has a translation, as NP, so it is not copied
+    assert [(one.text, one.features.get("Glue", 0)) for one in kbest(grammar, "a b")] == [("y x", 0)]
+    # … except where nothing else leads to a translation, or copies are wanted.
+    assert [one.text for one in kbest(grammar, "b a")] == ["b a"]
+    decoder = Decoder(Weights({"f": 1.0}), options=DecoderConfig(pass_through="all"))
+    assert [one.text for one in decoder.kbest("a b", Grammar(grammar))] == ["y x", "a b"]
+
+
+def test_goal_rules_of_a_grammar_span_long_sentences() -> None:
+    """As glue rules do, whatever the span limit; other labels keep to it."""
+    grammar = "[S] ||| [S,1] [N,2] ||| [2] [1]\n[S] ||| [N,1] ||| [1]\n[N] ||| a ||| x\n[N] ||| b ||| y"
+    for decoder in (Decoder(Weights(), options=DecoderConfig(span_limit=3)), Decoder(Weights())):
+        assert decoder.translate("a b a a b b a b", Grammar(grammar)) == "y x y y x x y x"
 
 
 def test_labels_nobody_uses() -> None:
@@ -309,7 +338,7 @@ def test_scores_that_overflow_do_no_harm(models: list[Models], weight: float) ->
         f"[X] ||| {word} ||| {target} ||| f={value}" for word in "ab" for target in "xyz" for value in (9, -9, 1e30)
     ]
     weights = Weights({"f": weight, "WordPenalty": -weight, "LanguageModel": weight})
-    decoder = Decoder(weights, models[0].kernel, DecoderOptions(pop_limit=50))
+    decoder = Decoder(weights, models[0].kernel, DecoderConfig(pop_limit=50))
     for one in decoder.kbest("a b a b a b", Grammar("\n".join(lines).encode()), 500, unique=False):
         assert set(one.text.split()) <= set("xyz")
 
@@ -317,7 +346,7 @@ def test_scores_that_overflow_do_no_harm(models: list[Models], weight: float) ->
 def test_a_long_sentence(models: list[Models]) -> None:
     line = " ".join(random.Random(0).choices("abcd", k=3_000))
     grammar = Grammar(b"[X] ||| a ||| x ||| f=1\n[X] ||| a ||| y\n[X] ||| b [X,1] ||| [1] z ||| f=0.5")
-    decoder = Decoder(Weights({"f": 1, "LanguageModel": 0.1}), models[0].kernel, DecoderOptions(pop_limit=20))
+    decoder = Decoder(Weights({"f": 1, "LanguageModel": 0.1}), models[0].kernel, DecoderConfig(pop_limit=20))
     found = decoder.kbest(line, grammar, 10)
     assert len(found) == 10
     assert found[0].text == decoder.translate(line, grammar)
@@ -328,7 +357,7 @@ def test_a_long_sentence(models: list[Models]) -> None:
 def test_the_longest_sentence(span_limit: int) -> None:
     """The derivation is 32,000 glue rules deep: nothing here may recurse."""
     grammar = Grammar(b"[X] ||| a ||| x ||| f=1\n[X] ||| a ||| y ||| f=0.5\n[X] ||| a [X,1] ||| [1] z", groups=["id"])
-    decoder = Decoder(Weights({"f": 1}), None, DecoderOptions(span_limit=span_limit))
+    decoder = Decoder(Weights({"f": 1}), None, DecoderConfig(span_limit=span_limit))
     found = decoder.kbest("a " * MAX_WORDS, grammar, 10)
     assert [one.score for one in found] == [MAX_WORDS] + [MAX_WORDS - 0.5] * 9
     assert found[0].features["R:X:a:x"] == MAX_WORDS
@@ -345,7 +374,7 @@ def test_one_word_too_many() -> None:
 def test_impossible_options() -> None:
     for options in ({"span_limit": -1}, {"pop_limit": -1}, {"pass_through": "some"}):
         with pytest.raises(ConfigError, match=next(iter(options))):
-            DecoderOptions(**options)  # type: ignore[arg-type]
+            DecoderConfig(**options)  # type: ignore[arg-type]
     for k in (0, -1):
         with pytest.raises(ConfigError, match=f"k is {k}"):
             Decoder(Weights()).kbest("a", Grammar(b""), k)
@@ -363,7 +392,7 @@ def test_memory_does_not_grow(models: list[Models]) -> None:
         return int(statm.read_text().split()[1]) * 4096
 
     def work() -> None:
-        decoder = Decoder(Weights({"f": 1, "LanguageModel": 1}), models[1].kernel, DecoderOptions(pop_limit=30))
+        decoder = Decoder(Weights({"f": 1, "LanguageModel": 1}), models[1].kernel, DecoderConfig(pop_limit=30))
         decoder.kbest("a b c a b c d", Grammar(text, groups=GROUPS), 50)
         with pytest.raises(InputError):
             Grammar(text + b"\nbad")

@@ -102,6 +102,7 @@ def test_evaluation(corpus):
         assert compared.better(level=0) is None
     lengths = theirs("bleu").corpus_score(one, [[r[0] for r in references]])
     assert found.length_ratios["one"] == lengths.sys_len / lengths.ref_len
+    assert found.brevity_penalties["one"] == pytest.approx(lengths.bp)
     assert found.warnings == ()
 
 

@@ -10,7 +10,7 @@ from sacrebleu.significance import PairedTest
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.evaluation import significance
-from itersel.evaluation.significance import bootstrap_test, randomization_test
+from itersel.evaluation.significance import bootstrap_test, p_text, randomization_test
 from itersel.metrics.corpus import METRICS, CorpusMetric
 from oracles import significance as oracle
 
@@ -161,3 +161,10 @@ def test_bad_input():
         randomization_test(rows, rows, score, trials=0)
     with pytest.raises(ConfigError, match="exact"):
         randomization_test(rows, rows + 1, score, exact=True)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1.0, "1.0000"), (1 / 10001, "0.0001"), (0.00005, "0.0001"), (0.00004, "< 0.0001")]
+)
+def test_p_for_people(p, text):
+    assert p_text(p) == text

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.cli import main
-from itersel.grammar.extraction import FEATURES, ExtractOptions, Extractor, build_index, extract_grammars, open_index
+from itersel.grammar.extraction import FEATURES, ExtractConfig, Extractor, build_index, extract_grammars, open_index
+from itersel.grammar.grammar import Grammar
+from itersel.model.features import GROUPS
+from itersel.shards.shard import ShardWriter
 from oracles.hiero_extraction import Limits, Pair, extract
 
 
@@ -70,7 +73,7 @@ def assert_same(found: dict, expected: dict) -> None:
 def test_same_as_brute_force(tmp_path_factory, bitext, tight, mode, max_span, max_symbols, max_nonterminals) -> None:
     folder = tmp_path_factory.mktemp("bitext")
     index = make_index(folder, bitext)
-    options = ExtractOptions(
+    options = ExtractConfig(
         max_span=max_span,
         max_symbols=max_symbols,
         max_nonterminals=max_nonterminals,
@@ -87,8 +90,10 @@ def test_same_as_brute_force(tmp_path_factory, bitext, tight, mode, max_span, ma
             "leave_one_out": lambda other, number=number: other != number,
             "folds": lambda other, number=number: other % 2 != number % 2,
         }[mode]
-        found = parse(extractor.extract(" ".join(pair.source), number))
-        assert_same(found, extract(bitext, pair.source, limits, allowed, all_links=mode != "leave_one_out"))
+        text = extractor.extract(" ".join(pair.source), number)
+        assert_same(parse(text), extract(bitext, pair.source, limits, allowed, all_links=mode != "leave_one_out"))
+        # Without text in between, the grammar is the one that is read from the text.
+        assert extractor.grammar(" ".join(pair.source), number).text() == Grammar(text).text()
 
 
 def random_bitext(size: int, words: str = "abcdefgh", lengths: tuple[int, int] = (3, 12)) -> list[Pair]:
@@ -112,8 +117,8 @@ def test_sampling_is_bounded_and_repeatable(tmp_path: Path, folds: int) -> None:
     bitext = random_bitext(300)
     index = make_index(tmp_path, bitext)
     sentence = "a b c d e f"
-    everything = parse(Extractor(index, ExtractOptions(max_samples=0, folds=folds)).extract(sentence))
-    options = ExtractOptions(max_samples=20, folds=folds)
+    everything = parse(Extractor(index, ExtractConfig(max_samples=0, folds=folds)).extract(sentence))
+    options = ExtractConfig(max_samples=20, folds=folds)
     text = Extractor(index, options).extract(sentence)
     assert text == Extractor(index, options, cache_bytes=0).extract(sentence)
     for rule, (features, _) in parse(text).items():
@@ -129,11 +134,11 @@ def test_leave_one_out_takes_the_sentence_out_of_the_sample(tmp_path: Path) -> N
     """Against extractions that neither sample nor, in the other case, leave anything out."""
     bitext = random_bitext(300)
     index = make_index(tmp_path, bitext)
-    left_out = ExtractOptions(max_samples=20, leave_one_out=True)
-    extractor, everything = Extractor(index, left_out), Extractor(index, ExtractOptions(max_samples=0))
+    left_out = ExtractConfig(max_samples=20, leave_one_out=True)
+    extractor, everything = Extractor(index, left_out), Extractor(index, ExtractConfig(max_samples=0))
     others, sampled = (
-        Extractor(index, ExtractOptions(max_samples=0, leave_one_out=True)),
-        Extractor(index, ExtractOptions(max_samples=20)),
+        Extractor(index, ExtractConfig(max_samples=0, leave_one_out=True)),
+        Extractor(index, ExtractConfig(max_samples=20)),
     )
     whole = reduced = 0
     for number in range(0, 300, 10):
@@ -162,7 +167,7 @@ def test_results_do_not_depend_on_cache_jobs_or_order(tmp_path: Path) -> None:
     bitext = random_bitext(120)
     index = make_index(tmp_path, bitext)
     sentences = [(i, " ".join(pair.source)) for i, pair in enumerate(bitext[:40])]
-    for options in (ExtractOptions(max_samples=10), ExtractOptions(max_samples=10, leave_one_out=True)):
+    for options in (ExtractConfig(max_samples=10), ExtractConfig(max_samples=10, leave_one_out=True)):
         serial = list(extract_grammars(index, sentences, options))
         assert [number for number, _ in serial] == list(range(40))
         assert serial == list(extract_grammars(index, sentences, options, jobs=2))
@@ -172,11 +177,42 @@ def test_results_do_not_depend_on_cache_jobs_or_order(tmp_path: Path) -> None:
         assert serial == [(i, small.extract(sentence, i)) for i, sentence in sentences]
 
 
+@pytest.mark.parametrize("tight", [True, False])
+def test_leaving_a_sentence_out_of_counts_that_are_kept(tmp_path: Path, tight: bool) -> None:
+    """Patterns that occur often are counted once for all sentences; what a sentence adds is taken out again."""
+    bitext = random_bitext(30, words="ab", lengths=(3, 5))
+    extractor = Extractor(
+        make_index(tmp_path, bitext), ExtractConfig(max_symbols=3, max_samples=0, tight=tight, leave_one_out=True)
+    )
+    for number in (3, 17, 4, 17):
+        found = parse(extractor.extract(" ".join(bitext[number].source), number))
+        assert max(counts(features)[0] for features, _ in found.values()) > 20
+        limits = Limits(max_symbols=3, tight=tight)
+        allowed = [other != number for other in range(len(bitext))]
+        assert_same(found, extract(bitext, bitext[number].source, limits, allowed.__getitem__, all_links=False))
+
+
+def test_shards_need_no_text(tmp_path: Path) -> None:
+    """The shard of extracted rules equals, byte for byte, the one of their text form."""
+    bitext = random_bitext(60)
+    extractor = Extractor(make_index(tmp_path, bitext), ExtractConfig(leave_one_out=True))
+    writers = [ShardWriter(groups=GROUPS, goal="TOP", nonterminal="X") for _ in range(2)]
+    for number, pair in enumerate(bitext[:20]):
+        sentence, references = " ".join(pair.source) + " new", [" ".join(pair.target)]
+        text = Extractor(tmp_path / "index").extract(sentence)
+        writers[0].add(sentence, references, text)
+        writers[1].add(sentence, references, Extractor(tmp_path / "index").grammar(sentence, goal="TOP"))
+        left_out = " ".join(pair.source)
+        writers[0].add(left_out, references, extractor.extract(left_out, number))
+        writers[1].add(left_out, references, extractor.grammar(left_out, number, goal="TOP"))
+    assert writers[0].to_bytes() == writers[1].to_bytes()
+
+
 def test_frequent_phrases_have_the_same_rules(tmp_path: Path) -> None:
     """From 1,000 occurrences on a phrase is frequent; patterns of frequent phrases are found another way."""
     bitext = random_bitext(450, words="ab", lengths=(5, 6))
     index = make_index(tmp_path, bitext)
-    found = parse(Extractor(index, ExtractOptions(max_samples=0)).extract("a b a b a"))
+    found = parse(Extractor(index, ExtractConfig(max_samples=0)).extract("a b a b a"))
     assert any(len(source) == 5 and source[1::2] == ("[X,1]", "[X,2]") for source, _ in found)
     assert_same(found, extract(bitext, tuple("ababa"), Limits(), lambda _: True))
 
@@ -186,19 +222,19 @@ def test_leave_one_out_drops_what_only_the_sentence_itself_supports(tmp_path: Pa
     bitext = [Pair(("a", "b"), ("x", "y"), diagonal), Pair(("a", "c"), ("x", "z"), diagonal)]
     index = make_index(tmp_path, bitext)
     kept = parse(Extractor(index).extract("a b", 0))
-    left = parse(Extractor(index, ExtractOptions(leave_one_out=True)).extract("a b", 0))
+    left = parse(Extractor(index, ExtractConfig(leave_one_out=True)).extract("a b", 0))
     assert (("b",), ("y",)) in kept and (("b",), ("y",)) not in left
     assert counts(kept[("a",), ("x",)][0]) == (2, 2)
     assert counts(left[("a",), ("x",)][0]) == (1, 1)
     with pytest.raises(InputError, match="is not the source side of training sentence 2"):
-        Extractor(index, ExtractOptions(leave_one_out=True)).extract("a b", 1)
+        Extractor(index, ExtractConfig(leave_one_out=True)).extract("a b", 1)
 
 
 def test_at_most_the_most_probable_rules_per_source(tmp_path: Path) -> None:
     link = frozenset({(0, 0)})
     bitext = [Pair(("a",), (word,), link) for word in "xyyzzzw"]
     index = make_index(tmp_path, bitext)
-    found = parse(Extractor(index, ExtractOptions(max_rules_per_source=3)).extract("a"))
+    found = parse(Extractor(index, ExtractConfig(max_rules_per_source=3)).extract("a"))
     assert [target for _, (target,) in found] == ["x", "y", "z"]
 
 
@@ -252,7 +288,7 @@ def test_gzip_and_plain_give_the_same_index(tmp_path: Path) -> None:
 
 def test_repetitive_text(tmp_path: Path) -> None:
     pair = Pair(("a", "a", "b"), ("x", "x", "y"), frozenset({(0, 0), (1, 1), (2, 2)}))
-    found = parse(Extractor(make_index(tmp_path, [pair] * 5000), ExtractOptions(max_samples=0)).extract("a a b"))
+    found = parse(Extractor(make_index(tmp_path, [pair] * 5000), ExtractConfig(max_samples=0)).extract("a a b"))
     assert counts(found[("a", "a", "b"), ("x", "x", "y")][0]) == (5000, 5000)
     assert counts(found[("a",), ("x",)][0]) == (10000, 10000)
 
@@ -280,7 +316,7 @@ def test_damaged_index(tmp_path: Path) -> None:
 )
 def test_bad_options(options: dict) -> None:
     with pytest.raises(ConfigError):
-        ExtractOptions(**options)
+        ExtractConfig(**options)
 
 
 def test_bad_sentence(tmp_path: Path) -> None:
@@ -304,7 +340,7 @@ def test_command_writes_a_folder_and_resumes(tmp_path: Path, capsys: pytest.Capt
         return capsys.readouterr().err
 
     def content() -> dict[str, bytes]:
-        return {path.name: path.read_bytes() for path in output.iterdir()}
+        return {path.name: path.read_bytes() for path in output.iterdir() if path.name != ".itersel-folder"}
 
     run(*build)
     first = content()
@@ -316,6 +352,8 @@ def test_command_writes_a_folder_and_resumes(tmp_path: Path, capsys: pytest.Capt
     assert "3 kept" in run("--jobs", 2)
     (output / "grammar.1.gz").write_bytes(b"torn")
     (output / "grammar.2.gz").unlink()
+    for name in ("grammar.2.gz", "input.sgm", "manifest.jsonl"):
+        (output / f".{name}.x1y2z3.tmp").write_bytes(b"left by a kill")
     (output / "manifest.jsonl").write_bytes(first["manifest.jsonl"][:-5])
     assert "1 kept" in run()
     assert content() == first

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
-from itersel.decode.decoder import Decoder, DecoderOptions
+from itersel.decode.decoder import Decoder, DecoderConfig
 from itersel.grammar.grammar import Grammar
 from itersel.model.features import GROUPS, Weights, parse_groups
 from oracles import derivations as oracle
@@ -28,6 +28,11 @@ FORMS = [
     ("[X] ||| [X,2] a [Y,1] ||| [2] b [1]", "[X] ||| [X,1] a [Y,2] ||| [X,1] b [Y,2] |||"),  # numbered from the left
     ("[X] ||| [X,7] a ||| [X,7] b", "[X] ||| [X,1] a ||| [X,1] b |||"),
     ("[X] ||| [A,B,1] ||| [1]", "[X] ||| [A,B,1] ||| [A,B,1] |||"),
+    # Without an index, as in cdec's own grammars: the position is the index.
+    ("[Z] ||| [Z] a [Y] ||| [2] b [1] ||| f=1", "[Z] ||| [Z,1] a [Y,2] ||| [Y,2] b [Z,1] ||| f=1"),
+    ("[X] ||| [X,1] [Y] ||| [X,1] [Y,2]", "[X] ||| [X,1] [Y,2] ||| [X,1] [Y,2] |||"),
+    ("[X] ||| [sic] [X,1] ||| [1] [sic]", "[X] ||| [sic] [X,1] ||| [X,1] [sic] |||"),  # a word
+    ("[X] ||| [sic] a ||| b", "[X] ||| [sic] a ||| b |||"),
     ("[X] ||| a ||| b ||| 0.5 -2 1e-3", "[X] ||| a ||| b ||| PhraseModel_0=0.5 PhraseModel_1=-2 PhraseModel_2=0.001"),
     ("[X] ||| a ||| b ||| 1 f=2 3", "[X] ||| a ||| b ||| PhraseModel_0=1 f=2 PhraseModel_2=3"),
     ("[X] ||| a ||| b ||| f=g=2 h=+1 i=.5 j=5.", "[X] ||| a ||| b ||| f=g=2 h=1 i=0.5 j=5"),
@@ -58,6 +63,10 @@ REFUSED = [
     ("[X] ||| [X,1] a [X,1] ||| [1]", "index 1 occurs twice"),
     ("[X] ||| [X,1] a ||| b", "must each occur once on the target side 'b'"),
     ("[X] ||| [X,1] a ||| [1] [1]", "uses '[1]' twice"),
+    ("[X] ||| [X] a ||| b [X]", "source side's '[X]' has no partner"),
+    ("[NP] ||| [NP] a ||| b", "source side's '[NP]' has no partner"),
+    ("[X] ||| [X] a [Y] ||| [1]", "must each occur once on the target side"),
+    ("[X] ||| [X] a [Y] [Z] ||| [1] [2] [3]", "more than two non-terminals"),
     ("[X] ||| [X,1] a ||| [2]", "'[2]' has no partner"),
     ("[X] ||| a ||| [X,1]", "'[X,1]' has no partner"),
     ("[X] ||| a ||| b ||| f=x", "name=0.5 or a number, found 'f=x'"),
@@ -233,7 +242,7 @@ def test_names_of_sparse_features(line: str, identity: list[str], bigrams: list[
     expected = {"id": identity, "ng": bigrams, "shape": [shape]}
     for group, names in expected.items():
         decoder = Decoder(
-            Weights({"used": 10, "top": 1, "Glue": -5, "PassThrough": -5}), None, DecoderOptions(pop_limit=0)
+            Weights({"used": 10, "top": 1, "Glue": -5, "PassThrough": -5}), None, DecoderConfig(pop_limit=0)
         )
         found = decoder.kbest(sentence, Grammar(grammar.encode(), groups=[group]), 1)[0].features
         assert found["used"] == 1

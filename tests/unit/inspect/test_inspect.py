@@ -182,13 +182,16 @@ def test_run(folder):
     assert re.search(r"^epoch\.k +100$", text, re.MULTILINE)
     assert "no epoch is finished" in text
     facts = {"shard": None, "weights": 1234, "updates": 9, "rank_errors": 1, "pairs": 4, "best_metric": 1.5, "lists": 3}
+    facts |= {"devtest_brevity_penalty": 0.75}
     lines = [facts | {"epoch": 1, "devtest_bleu": 20.5}, facts | {"epoch": 2, "devtest_bleu": 21.25}]
     (folder / "run/statistics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (folder / "run/manifest.json").write_text(json.dumps({"format": 1, "chosen": 2, "epochs": [{}, {}]}))
     Weights(WEIGHTS).write(folder / "run/weights.txt.gz")
     text = show(folder / "run", grep="epoch|house")
-    assert re.search(r"^epoch +features +updates +1-best metric +pair errors +devtest BLEU$", text, re.MULTILINE)
-    assert re.search(r"2 \* +1,234 +9 +0\.5000 +25\.0% +21\.25", text)
+    assert re.search(
+        r"^epoch +features +updates +1-best metric +pair errors +devtest BLEU +brevity penalty$", text, re.MULTILINE
+    )
+    assert re.search(r"2 \* +1,234 +9 +0\.5000 +25\.0% +21\.25 +0\.75", text)
     assert "R:X:haus:house" in text
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.learn import mixing
-from itersel.learn.mixing import Columns, Selection, in_shard_order, merge, mix, norms, reduce_range, stack
+from itersel.learn.mixing import Columns, SelectionConfig, in_shard_order, merge, mix, norms, reduce_range, stack
 from itersel.model.feature_names import NameTable
 from itersel.model.vectors import Vector, even_bounds
 from oracles import mix as oracle
@@ -18,7 +18,7 @@ TABLE = NameTable(NAMES)
 values = st.sampled_from([1.0, -1.0, 0.5, 2.0, 0.1, 0.3]) | st.floats(-1, 1)
 shard_lists = st.lists(st.dictionaries(st.sampled_from(NAMES), values, max_size=15), min_size=1, max_size=12)
 selections = st.builds(
-    Selection,
+    SelectionConfig,
     norm=st.sampled_from(["l2", "l1", "linf", "l0"]),
     top=st.none() | st.integers(1, 20),
     threshold=st.none() | st.sampled_from([0.0, 0.5, 1.0]),
@@ -49,15 +49,15 @@ def test_figure_2_of_acl_2012(matrix, expected):
 
 
 def test_figure_2_selected():
-    kept = mix(rows(FIGURE_2A), Selection(top=2))
+    kept = mix(rows(FIGURE_2A), SelectionConfig(top=2))
     assert kept.ids.tolist() == [0, 1] and kept.means.tolist() == [2, 4 / 3]
     # Columns 2 and 4 tie at norm 3: the name decides.
-    third = mix(rows(FIGURE_2A), Selection(top=3), names=lambda ids: [f"name{9 - k}" for k in ids.tolist()])
+    third = mix(rows(FIGURE_2A), SelectionConfig(top=3), names=lambda ids: [f"name{9 - k}" for k in ids.tolist()])
     assert third.ids.tolist() == [0, 1, 4]
     with pytest.raises(InputError, match="3 best features cut through 2 of equal norm"):
-        mix(rows(FIGURE_2A), Selection(top=3))
-    assert mix(rows(FIGURE_2B), Selection(shards=2)).ids.tolist() == [0, 1]
-    assert mix(rows(FIGURE_2A), Selection(threshold=3.0)).ids.tolist() == [0, 1, 2, 4]
+        mix(rows(FIGURE_2A), SelectionConfig(top=3))
+    assert mix(rows(FIGURE_2B), SelectionConfig(shards=2)).ids.tolist() == [0, 1]
+    assert mix(rows(FIGURE_2A), SelectionConfig(threshold=3.0)).ids.tolist() == [0, 1, 2, 4]
 
 
 @given(shard_lists, selections)
@@ -100,14 +100,14 @@ def test_ties_at_the_border_are_broken_by_name():
     shards = [Vector.of_names({name: 1.0}) for name in ["b", "d", "a", "c", "é"]]
     names = NameTable("abcdé")
     for top in range(1, 6):
-        assert names(mix(shards, Selection(top=top), names=names).ids) != []
-        assert set(names(mix(shards, Selection(top=top), names=names).ids)) == set("abcdé"[:top])
-    assert len(reduce_range(shards, Selection(top=2))) == 5
-    assert len(reduce_range(shards, Selection(top=2), names=names)) == 2
+        assert names(mix(shards, SelectionConfig(top=top), names=names).ids) != []
+        assert set(names(mix(shards, SelectionConfig(top=top), names=names).ids)) == set("abcdé"[:top])
+    assert len(reduce_range(shards, SelectionConfig(top=2))) == 5
+    assert len(reduce_range(shards, SelectionConfig(top=2), names=names)) == 2
 
 
 def test_columns_that_cancel_are_selected_but_weigh_nothing():
-    columns = mix(rows([[5, 1], [-5, 1]]), Selection(top=1))
+    columns = mix(rows([[5, 1], [-5, 1]]), SelectionConfig(top=1))
     assert columns.ids.tolist() == [0] and len(columns.vector()) == 0
 
 
@@ -119,7 +119,7 @@ def test_algorithms_on_two_shards_by_hand():
     assert mixed.ids.tolist() == [0, 1, 2] and mixed.values.tolist() == [1, 2, 3]
     last = [first[1], second[1]]  # columns 3 0 | 0 6 | 0 8
     assert mixing.iter_mix_sgd(last).values.tolist() == [1.5, 3, 4]
-    selected = mixing.iter_sel_sgd(last, Selection(top=1))
+    selected = mixing.iter_sel_sgd(last, SelectionConfig(top=1))
     assert selected.ids.tolist() == [2] and selected.values.tolist() == [4]
 
 
@@ -135,20 +135,20 @@ def test_missing_and_doubled_shards():
         mix([])
     part = mix([one])
     with pytest.raises(InputError, match="two reducers sent"):
-        merge([part, part], Selection())
+        merge([part, part], SelectionConfig())
 
 
 def test_empty_shards_count_in_the_mean():
     empty = Vector.of([], [])
     assert mix([empty, Vector.of([1], [3.0]), empty]).means.tolist() == [1]
-    assert len(mix([empty, empty], Selection(top=3))) == 0
-    assert len(merge([], Selection(top=3))) == 0
+    assert len(mix([empty, empty], SelectionConfig(top=3))) == 0
+    assert len(merge([], SelectionConfig(top=3))) == 0
 
 
 def test_configuration_errors():
     with pytest.raises(ConfigError, match="norm is 'l3'; choose one of l2, l1, linf, l0"):
-        Selection(norm="l3")
+        SelectionConfig(norm="l3")
     with pytest.raises(ConfigError, match="top is 0"):
-        Selection(top=0)
+        SelectionConfig(top=0)
     with pytest.raises(ConfigError, match="threshold is -1"):
-        Selection(threshold=-1)
+        SelectionConfig(threshold=-1)

@@ -8,8 +8,8 @@ import pytest
 from engine_cases import small_data
 from itersel.base.errors import InputError
 from itersel.decode.decoder import Hypothesis
-from itersel.lists.compiler import Objective, compile_lists
-from itersel.lists.reader import Fields
+from itersel.lists.compiler import ObjectiveConfig, compile_lists
+from itersel.lists.reader import FieldsConfig
 from itersel.lists.source import ListOptions, check_source, open_source
 from itersel.lists.writer import format_kbest
 from itersel.model.vectors import Vector
@@ -35,8 +35,8 @@ def source(request, tmp_path_factory):
         [str(folder / "lists")],
         [str(folder / "references")],
         folder / "lists.table",
-        fields=Fields(),
-        objective=Objective(),
+        fields=FieldsConfig(),
+        objective=ObjectiveConfig(),
     )
     return open_source(folder / "lists.table")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,11 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
-from itersel.decode.decoder import Decoder, DecoderOptions
+from itersel.decode.decoder import Decoder, DecoderConfig
 from itersel.grammar.grammar import Grammar
 from itersel.inspect import recognize, view
 from itersel.inspect.options import ViewOptions
-from itersel.lm import Settings, estimate, write_arpa
+from itersel.lm.arpa import write_arpa
+from itersel.lm.estimate import Settings, estimate
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
 from oracles.random_arpa import write_random_arpa
@@ -146,7 +148,7 @@ def bracketings(draw: st.DrawFn, words: list[str]) -> tuple[list[str], str]:
 
 def check_bracketing(ours: LanguageModel, theirs: kenlm.Model, words: list[str], drawn: tuple[list[str], str]) -> None:
     lines, sentence = drawn
-    decoder = Decoder(Weights({"used": 1000, "LanguageModel": 1}), ours, DecoderOptions(span_limit=0, pop_limit=0))
+    decoder = Decoder(Weights({"used": 1000, "LanguageModel": 1}), ours, DecoderConfig(span_limit=0, pop_limit=0))
     found = decoder.kbest(sentence, Grammar("\n".join(lines).encode()), 1)[0]
     assert found.features["used"] == 99 + len(lines)
     assert found.text == " ".join(words)
@@ -233,3 +235,22 @@ def test_binary_files_can_be_looked_at(binaries: dict[str, dict[int, Path]]) -> 
             assert f"order {order}, KenLM's binary format" in "\n".join(view(path))
             with pytest.raises(ConfigError, match="no text to search"):
                 list(view(path, ViewOptions(grep="a")))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\x7fELF\x02\x01\xff\xfe\x00\x80 garbage\n", r"it does not begin with \data\ "),
+        (b"\\data\\\nngram 1=3\n\n", "assumes at least a bigram model"),
+        (b"\\data\\\nngram 1=\xc3x\xff\n", "Bad count ?x?"),
+        (b"\\data\\\nngram 1=1\nngram 2=1\n\n\\1-grams:\nabc\t<s>\t0\n", 'Could not parse "abc" into a float'),
+    ],
+    ids=["binary", "unigrams", "count", "number"],
+)
+def test_errors_of_kenlm_are_for_people(tmp_path, content, reason):
+    (tmp_path / "lm").write_bytes(content)
+    with pytest.raises(InputError, match=re.escape(reason.strip())) as caught:
+        LanguageModel(tmp_path / "lm")
+    said = caught.value.message
+    assert said.isascii() and said.isprintable()
+    assert not re.search(r"\.(cc|hh):\d|threw|lm::|because", said)

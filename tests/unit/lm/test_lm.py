@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.cli import main
-from itersel.lm import Fold, Model, Settings, estimate, write_arpa
+from itersel.lm.arpa import write_arpa
+from itersel.lm.corpus import Fold
+from itersel.lm.estimate import Model, Settings, estimate
 from oracles import kneser_ney
 from oracles.arpa import Entries, parse_arpa
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,26 @@ def test_a_damaged_copy_is_fetched_again(node):
     stored = node / "store" / "a.itsh"
     whole = stored.read_bytes()
     stored.write_bytes(whole[: len(whole) // 2] + b"?" + whole[len(whole) // 2 + 1 :])
-    with pytest.raises(InputError, match=r"^hdfs:///shards/a\.itsh: the shard's content was altered"):
+    with pytest.raises(InputError, match=r"^hdfs:///shards/a\.itsh: section \d+ was altered"):
         open_item_source(file)
     stored.write_bytes(whole)
     assert open_item_source(file).checksum == file.checksum
+
+
+def test_the_cache_is_a_folder_that_nobody_else_can_write_to(tmp_path, monkeypatch):
+    monkeypatch.setenv("ITERSEL_NODE_CACHE", str(tmp_path / "named"))
+    assert cache_folder().stat().st_mode & 0o777 == 0o700
+    (tmp_path / "named").chmod(0o770)
+    with pytest.raises(ResourceError, match="others can write to the folder") as caught:
+        cache_folder()
+    assert "chmod 700" in caught.value.hint
+    monkeypatch.delenv("ITERSEL_NODE_CACHE")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    (tmp_path / f"itersel-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ResourceError, match="is a link"):
+        cache_folder()
+    monkeypatch.setenv("ITERSEL_NODE_CACHE", str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(ResourceError, match="belongs to somebody else"):
+        cache_folder()

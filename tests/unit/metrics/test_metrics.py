@@ -117,7 +117,9 @@ def test_chrf_equals_sacrebleu(hypothesis, references):
 @settings(deadline=None)
 @given(hypothesis=sentences.filter(bool), references=st.lists(sentences.filter(bool), min_size=1, max_size=2))
 def test_ter_equals_sacrebleu(hypothesis, references):
-    expected = 1 - TER().sentence_score(" ".join(hypothesis), [" ".join(r) for r in references]).score / 100
+    expected = (
+        1 - TER(case_sensitive=True).sentence_score(" ".join(hypothesis), [" ".join(r) for r in references]).score / 100
+    )
     assert sentence_values("ter", [hypothesis], references)[0] == pytest.approx(expected, abs=1e-12)
 
 

@@ -9,6 +9,7 @@ from itersel.base.config import Settings
 from itersel.base.errors import ConfigError
 from itersel.pipeline.build_config import load_config
 from itersel.pipeline.experiment.config import load_experiment
+from itersel.pipeline.geoquery_experiment import load_experiment as load_geoquery
 from itersel.run.config import load_train_config, load_with_algorithm
 from itersel.run.rerank_config import RerankConfig
 
@@ -380,7 +381,14 @@ CASES = [
     ("rerank", None, "learn.eta=0", "learn.eta is 0; give a number greater than 0", "--set learn.eta=0", None),
     ("rerank", None, "algorithm=sgdd", "unknown algorithm 'sgdd'", "--set algorithm=sgdd", "sgd, mix_sgd"),
     ("rerank", None, "epochs=0", "epochs is 0; give a whole number from 1 to 999", "--set epochs=0", None),
-    ("rerank", None, "metrik=bleu", "unknown key 'metrik'", "--set metrik=bleu", "Valid keys: lists, references"),
+    (
+        "rerank",
+        None,
+        "metrik=bleu",
+        "unknown key 'metrik'",
+        "--set metrik=bleu",
+        "Valid keys: lists, merge, references",
+    ),
     (
         "experiment",
         "devtest: devtest",
@@ -596,5 +604,8 @@ def test_a_missing_file_is_named(tmp_path):
 @pytest.mark.parametrize("path", sorted((Path(__file__).resolve().parents[3] / "conf").glob("**/*.yaml")), ids=str)
 def test_shipped_files_are_good(path):
     keys = Settings.read(path).plain()
+    if "corpora" in keys:
+        load_geoquery(path)
+        return
     kind = "experiment" if "grid" in keys else "build" if "work" in keys else "rerank" if "fields" in keys else "train"
     KINDS[kind][1](path, [])

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from itersel.base.errors import ConfigError
+from itersel.base.folders import MARK
 from itersel.cli import main
-from itersel.grammar.extraction import ExtractOptions, Extractor
-from itersel.pipeline.build import alignment_path, build, built, source_path, stages
+from itersel.grammar.extraction import ExtractConfig, Extractor
+from itersel.lm.binary import write_binary
+from itersel.pipeline.build import alignment_path, build, built, language_model_path, source_path, stages
 from itersel.pipeline.build_config import load_config
 from itersel.pipeline.stages import Stage, StageResult, recorded, run_stage, table
 from itersel.shards.folder import check_folder
@@ -26,7 +28,7 @@ train: {source: t.de, target: t.en, tasks: t.task, held_out: {devtest: 4, extra:
 sets:
   dev: {source: d.de, references: [d.en, d.en2]}
 align: {given: t.align}
-lm: {order: 2}
+lm: {order: 2, folds: 0}
 extract: {leave_one_out: true}
 shards: {size: 10, features: "id,shape"}
 """
@@ -79,7 +81,7 @@ def test_overrides(folder):
     overrides = ["lm.order=4", "text.lowercase=true", "shards.size=", "extract.max_samples=7", "align.effort=2"]
     config = load_config(folder / "c.yaml", overrides)
     assert (config.lm.order, config.text.lowercase, config.shards.size) == (4, True, None)
-    assert config.extract == ExtractOptions(leave_one_out=True, max_samples=7)
+    assert config.extract == ExtractConfig(leave_one_out=True, max_samples=7)
     assert config.align.effort == 2.0
 
 
@@ -100,7 +102,8 @@ def test_the_former_word_for_domains(folder):
 def test_shipped_configurations_are_valid(name):
     config = load_config(ROOT / "conf" / f"{name}.yaml")
     assert config.extract.leave_one_out and "devtest" in config.train.held_out
-    assert len(list(stages(config))) == 6 + 2 * len(config.sets)
+    assert config.lm_folds == 10  # models to train with: one per fold
+    assert len(list(stages(config))) == 6 + config.lm_folds + 2 * len(config.sets)
     if name == "sample":
         assert config.train.source.is_file()
 
@@ -156,7 +159,7 @@ def test_held_out_pairs_are_a_choice_by_the_seed(folder):
 def test_training_shards_leave_out_and_others_do_not(folder):
     run(folder)
     config = load_config(folder / "c.yaml")
-    for name, options in (("train", ExtractOptions(leave_one_out=True)), ("dev", ExtractOptions())):
+    for name, options in (("train", ExtractConfig(leave_one_out=True)), ("dev", ExtractConfig())):
         extractor = Extractor(folder / "work" / "model" / "index", options)
         sentences = source_path(config, name).read_text().splitlines()
         for record in check_folder(folder / "work" / "shards" / name):
@@ -215,10 +218,29 @@ def test_given_language_model(folder):
     arpa = folder / "work" / "model" / "lm.arpa.gz"
     (folder / "mine.arpa.gz").write_bytes(arpa.read_bytes())
     arpa.unlink()
-    run(folder, f"lm.given={folder / 'mine.arpa.gz'}")
+    made = (folder / "work" / "model" / "lm.bin").read_bytes()
+    given = load_config(folder / "c.yaml", [f"lm.given={folder / 'mine.arpa.gz'}"])
+    list(build(given))
     assert not arpa.exists()
+    assert language_model_path(given).read_bytes() == made  # its binary form, as the build makes it itself
+    (folder / "mine.bin").write_bytes(made)
+    binary = load_config(folder / "c.yaml", [f"lm.given={folder / 'mine.bin'}"])
+    list(build(binary))
+    assert language_model_path(binary) == folder / "mine.bin"
     (folder / "mine.arpa.gz").write_text("no model")
     assert main(["build", str(folder / "c.yaml"), "--set", f"lm.given={folder / 'mine.arpa.gz'}"]) == 2
+
+
+@pytest.mark.parametrize("kind", ["trie", "quantised"])
+def test_other_forms_of_the_language_model(folder, kind):
+    run(folder)
+    model = folder / "work" / "model"
+    before = (model / "lm.arpa.gz").read_bytes(), (model / "lm.bin").read_bytes()
+    again = run(folder, f"lm.binary={kind}")
+    assert {name for name, skipped in again.items() if not skipped} == {"lm"}
+    assert (model / "lm.arpa.gz").read_bytes() == before[0] and (model / "lm.bin").read_bytes() != before[1]
+    write_binary(model / "lm.arpa.gz", folder / "expected", kind)
+    assert (model / "lm.bin").read_bytes() == (folder / "expected").read_bytes()
 
 
 def test_other_text_for_the_language_model(folder):
@@ -257,7 +279,11 @@ def test_bad_input_is_named_with_its_line(folder, capsys, name, change, message)
     assert expected in said
     stage = {"t": "prepare.train", "d": "prepare.dev"}[name[0]] if name != "t.align" else "align"
     assert not (folder / "work" / "stages" / f"{stage}.json").exists()
-    outputs = [path.name for path in folder.glob("work/**/*") if path.is_file() and path.suffix != ".json"]
+    outputs = [
+        path.name
+        for path in folder.glob("work/**/*")
+        if path.is_file() and path.suffix != ".json" and path.name != MARK
+    ]
     first = {"prepare.train": "train.source", "prepare.dev": "dev.source", "align": "alignment"}[stage]
     assert first not in outputs and not [path for path in outputs if path.startswith(".")]
 
@@ -300,11 +326,11 @@ def small_disk(tmp_path):
 
 
 def test_full_disk(folder, small_disk, capsys):
-    assert main(["build", str(folder / "c.yaml"), "--set", f"work={small_disk / 'work'}"]) == 2
+    assert main(["build", str(folder / "c.yaml"), "--set", f"work={small_disk / 'work'}"]) == 1
     said = capsys.readouterr().err
     assert "cannot write: No space left on device" in said and str(small_disk) in said
     for path in small_disk.rglob("*"):
-        assert path.is_dir() or not path.name.startswith(".")
+        assert path.is_dir() or path.name == MARK or not path.name.startswith(".")
         if path.suffix == ".itsh":
             Shard(path)
         elif path.suffix == ".json":
@@ -416,16 +442,17 @@ def test_models_of_other_folds_do_not_stay(folder, capsys):
     """`--fold-lm 'model/lm.without-fold.*'` takes all that are there for folds of one cut."""
 
     def models():
-        return sorted(path.name for path in (folder / "work" / "model").glob("lm.without-fold.*"))
+        paths = (folder / "work" / "model").glob("lm.without-fold.*")
+        return sorted(path.name for path in paths if path.suffix != ".seen")
 
     run(folder, "lm.folds=3")
     run(folder, "lm.folds=2")
-    assert models() == ["lm.without-fold.000.arpa.gz", "lm.without-fold.001.arpa.gz"]
+    assert models() == [f"lm.without-fold.00{k}.{form}" for k in range(2) for form in ("arpa.gz", "bin")]
     run(folder)  # makes none, so there is nothing to confuse them with
-    assert len(models()) == 2
+    assert len(models()) == 4
     capsys.readouterr()
     again = run(folder, "lm.folds=3")
-    assert not any(again[f"lm.without-fold.{k}"] for k in range(3)) and len(models()) == 3
+    assert not any(again[f"lm.without-fold.{k}"] for k in range(3)) and len(models()) == 6
     assert "the stage runs again" not in capsys.readouterr().err
 
 
@@ -445,3 +472,21 @@ def test_models_of_other_folds_do_not_stay(folder, capsys):
 def test_a_language_model_of_nothing(folder, overrides, message):
     with pytest.raises(ConfigError, match=message):
         run(folder, *overrides)
+
+
+def test_compounds_of_the_source_side_are_split(folder):
+    """By the words of the training text, in every set; the text before that is kept."""
+    write(folder / "d.de", ["die hauskatze", "der hund", "katzenhund", "das haus"])
+    assert "splitter" not in run(folder)
+    references = (folder / "work" / "text" / "dev.reference.0").read_text()
+    assert not run(folder, "align.given=null", "text.split_source=true")["split.dev"]
+    text = folder / "work" / "text"
+    assert (text / "dev.unsplit").read_text() == (folder / "d.de").read_text()
+    assert (text / "dev.source").read_text() == "die haus katze\nder hund\nkatzenhund\ndas haus\n"
+    assert (text / "devtest.source").read_text() == (text / "devtest.unsplit").read_text()
+    assert (text / "dev.reference.0").read_text() == references
+
+
+def test_splitting_does_not_go_with_given_links(folder, capsys):
+    assert main(["build", str(folder / "c.yaml"), "--set", "text.split_source=true"]) == 2
+    assert "text.split_source and align.given exclude each other" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import sacrebleu
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Choice, Declaration, Figure
 from itersel.cli import main
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.engines import RunConfig
 from itersel.evaluation.scoring import Comparison, Evaluation, SystemScore
@@ -32,7 +32,7 @@ from itersel.pipeline.experiment.cells import (
     plan_cells,
     run_cells,
 )
-from itersel.pipeline.experiment.config import ExperimentConfig, Significance, load_experiment
+from itersel.pipeline.experiment.config import ExperimentConfig, SignificanceConfig, load_experiment
 from itersel.pipeline.experiment.results import Effort, effort, sentence
 from itersel.pipeline.experiment.table import mark, paper_table
 from itersel.pipeline.stages import StageResult
@@ -57,7 +57,10 @@ GRID = """\
 build: build.yaml
 devtest: devtest
 tests: [test]
-train: {epochs: 2, epoch: {k: 10, learn: {rule: margin_perceptron, eta: 0.01}}}
+train:
+  epochs: 2
+  allow_seen_references: true  # so few words make up the same sentences again and again
+  epoch: {k: 10, metric: stupid_bleu, shuffle: false, learn: {rule: margin_perceptron, eta: 0.01}}
 grid:
   - {algorithm: given, weights: given.weights, features: dense}
   - {algorithm: sgd, tuning: dev, features: [dense, "id,shape"]}
@@ -114,7 +117,7 @@ def test_the_grid_is_multiplied_out(folder):
 def test_paths_are_relative_to_the_file_that_names_them(folder, tmp_path, monkeypatch):
     """Also a path of the build that the experiment's file sets."""
     grid = GRID.replace("build: build.yaml", f"build: {folder / 'build.yaml'}\nbuild_set: {{lm.text: more.en}}")
-    grid = grid.replace("train: {epochs: 2,", "train: {epochs: 2, start: first.weights,")
+    grid = grid.replace("  epochs: 2\n", "  epochs: 2\n  start: first.weights\n")
     (tmp_path / "grid.yaml").write_text(grid)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -148,6 +151,7 @@ def test_a_cell_is_a_training_run(done, tmp_path):
         epochs=2,
         epoch=cell.epoch,
         selection=cell.selection,
+        allow_seen_references=True,
     )
     weights = train(by_hand, tmp_path / "run", warn=lambda text: None)
     plan = plan_cells(config)[3]
@@ -284,7 +288,7 @@ def test_tests_may_be_translated_by_another_search(folder, done, tmp_path):
     assert (copy.run / "manifest.json").read_bytes() == before and result.facts == done[1][1].facts
     assert finished(copy) == result and finished(replace(copy, decoder=plans[1].decoder)) is None
     weights, model = Weights.read(copy.run / "weights.txt.gz"), LanguageModel(copy.model)
-    decoder = ShardDecoder(Shard(copy.tests["test"][0]), weights, model, DecoderOptions(pop_limit=1))
+    decoder = ShardDecoder(Shard(copy.tests["test"][0]), weights, model, DecoderConfig(pop_limit=1))
     expected = [decoder.translate(k) for k in range(15)]
     assert gzip.decompress(copy.translations("test").read_bytes()).decode().splitlines() == expected
 
@@ -319,7 +323,8 @@ def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
     assert (output / "table.md").read_text().count("\n| ") == 2 + len(NAMES)
     page = (output / "report-test.html").read_text()
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    assert [row["name"] for row in data["experiment"]["rows"]] == NAMES
+    (table,) = data["experiment"]
+    assert [row["name"] for row in table["rows"]] == NAMES
     assert {run["name"] for run in data["runs"]} == set(NAMES[1:])
     assert str(folder) not in (output / "results.json").read_text()
     kept = [json.loads(path.read_text()) for path in (folder / "work" / "stages").glob("*.json")]
@@ -333,8 +338,10 @@ def test_the_command_writes_table_and_results(folder, done, tmp_path, capsys):
 def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
     """Each repeat is a training with the next seed; the table has the means, and the deviation by its definition."""
     assert done
-    grid = GRID.replace("epoch: {k: 10", "epoch: {shuffle: true, seed: 6, k: 10").replace(
-        'features: [dense, "id,shape"]', "features: dense, repeats: 3"
+    grid = (
+        GRID.replace("epoch: {k: 10", "epoch: {seed: 6, k: 10")
+        .replace("shuffle: false", "shuffle: true")
+        .replace('features: [dense, "id,shape"]', "features: dense, repeats: 3")
     )
     (folder / "repeats.yaml").write_text(grid)
     config = load_experiment(folder / "repeats.yaml")
@@ -360,6 +367,15 @@ def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
     )
     assert shown[6] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
     assert "3 of 6 cells are not finished" in paper_table(made).legend[-1]
+    (repeats,) = paper_table(made).repeats
+    assert (repeats.test, repeats.systems) == ("test", (("sgd-dev-dense", score.runs),))
+
+
+def test_repeats_of_an_algorithm_with_a_seed_of_its_own(folder):
+    grid = GRID.replace('sgd, tuning: dev, features: [dense, "id,shape"]', "mira, tuning: dev, repeats: 3")
+    (folder / "tuner.yaml").write_text(grid)
+    seeds = [cell.training.own for cell in load_experiment(folder / "tuner.yaml").cells if cell.algorithm == "mira"]
+    assert [1 if one is None else one.seed for one in seeds] == [1, 2, 3]
 
 
 def test_training_sentences_meet_a_model_that_does_not_know_them(folder, tmp_path):
@@ -473,7 +489,7 @@ def grid_result(
     ratios = dict.fromkeys(scores, 1.0)
     evaluation = Evaluation(9, tuple(scores), ("bleu", "chrf"), {}, {}, 1, 1, values, ratios, tuple(comparisons))
     config = load_experiment(folder / "grid.yaml")
-    config = ExperimentConfig("x", config.build, "devtest", ("test",), config.cells, Significance())
+    config = ExperimentConfig("x", config.build, "devtest", ("test",), config.cells, SignificanceConfig())
     return GridResult(config, results, {"test": evaluation})
 
 
@@ -551,7 +567,8 @@ def test_two_algorithms_of_one_number(folder):
 def test_cells_keep_what_is_declared(done):
     _, results = done
     assert results[0].declaration.label == "given weights"
-    assert results[0].facts.keys() == {"devtest_bleu", "devtest_length_ratio"} and results[0].epochs == []
+    facts = {"devtest_bleu", "devtest_length_ratio", "devtest_brevity_penalty"}
+    assert results[0].facts.keys() == facts and results[0].epochs == []
     for result in results[1:]:
         assert result.declaration.name == result.algorithm
         assert [one["epoch"] for one in result.epochs] == [1, 2]

@@ -102,6 +102,16 @@ def test_figures_are_those_of_the_shards(runs):
     assert run.finished and run.shard_count == 4
 
 
+def test_names_of_runs(runs, tmp_path):
+    """A run may be called as the system of an evaluation; names are as many as runs, and differ."""
+    folders = [runs["sgd"], runs["select"]]
+    data = data_of(folders, tmp_path, names=["SGD", "IterSelSGD"])
+    assert [run["name"] for run in data["runs"]] == ["SGD", "IterSelSGD"]
+    for names in (["SGD"], ["SGD", "SGD"]):
+        with pytest.raises(ConfigError, match="2 runs need as many different names"):
+            gather(folders, names)
+
+
 def test_states_of_runs(runs):
     silent, single, unfinished, begun = gather([runs[name] for name in ("silent", "single", "unfinished", "begun")])
     assert silent.finished and silent.best.number == 4 and not silent.translated
@@ -619,7 +629,7 @@ def test_evaluation_on_the_page(runs, tmp_path, evaluation, capsys):
     assert capsys.readouterr().out == f"{tmp_path / '2.html'}\n"
     shown = json.loads(read_page(whole).content["data"])["evaluation"]
     assert shown["systems"][1]["scores"][0][0] == evaluation.score("<b>", "bleu").mean
-    assert shown["comparisons"][0]["p"] == evaluation.comparison("sgd", "<b>", "bleu").randomization.p
+    assert shown["comparisons"][0]["p"][0] == evaluation.comparison("sgd", "<b>", "bleu").randomization.p
 
 
 @pytest.mark.parametrize("content", ["{}", '{"sentences": 3, "systems": 5}', "[]", "no"])

@@ -22,7 +22,7 @@ from itersel.model.features import Weights
 from itersel.model.vectors import Vector, feature_ids
 from itersel.run.config import TrainConfig, by_numbers, fold_model_paths
 from itersel.run.driver import train
-from itersel.run.layout import TrainLayout
+from itersel.run.layout import LayoutConfig
 from itersel.shards.shard import Shard, ShardWriter
 
 
@@ -49,7 +49,7 @@ def learn(item, start, state, config, *, epoch, carry):
     return EpochJob(epoch=config, number=epoch, carry=carry).learn(item, start, state, LanguageModels())
 
 
-@pytest.mark.parametrize("layout", [TrainLayout("random"), TrainLayout("reshard", shards=3), TrainLayout("domains")])
+@pytest.mark.parametrize("layout", [LayoutConfig("random"), LayoutConfig("reshard", shards=3), LayoutConfig("domains")])
 def test_every_sentence_once(files, layout):
     everything = Counter((shard.path, k) for shard in files for k in range(len(shard)))
     for epoch in range(3):
@@ -60,17 +60,17 @@ def test_every_sentence_once(files, layout):
 
 
 def test_what_changes_with_epoch_and_seed(files):
-    random, reshard = TrainLayout("random", size=9), TrainLayout("reshard", size=9)
+    random, reshard = LayoutConfig("random", size=9), LayoutConfig("reshard", size=9)
     assert random.items(files, 0) == random.items(files, 5)
     assert reshard.items(files, 0) != reshard.items(files, 1)
-    assert reshard.items(files, 1) == TrainLayout("reshard", size=9).items(files, 1)
-    assert random.items(files, 0) != TrainLayout("random", size=9, seed=2).items(files, 0)
+    assert reshard.items(files, 1) == LayoutConfig("reshard", size=9).items(files, 1)
+    assert random.items(files, 0) != LayoutConfig("random", size=9, seed=2).items(files, 0)
     sizes = [item.size for item in random.items(files, 0)]
     assert max(sizes) - min(sizes) <= 1 and max(sizes) <= 9 and sum(sizes) == 70
 
 
 def test_tasks_have_one_label_each(files):
-    items = TrainLayout("tasks").items(files, 0)
+    items = LayoutConfig("tasks").items(files, 0)
     assert [domain_of(item) for item in items] == ["task0", "task1", "task2"]
     for item in items:
         labels = {Shard(part.file.path).task(k) for part in parts_of(item) for k in part.sentences}
@@ -82,7 +82,7 @@ def test_a_label_is_needed(tmp_path):
     writer.add("ein", ["a"], b"[X] ||| ein ||| a ||| p=1\n", id="seven")
     writer.write(tmp_path / "0.itsh")
     with pytest.raises(InputError, match=r"0\.itsh: sentence seven has no domain"):
-        TrainLayout("domains").items([open_source(tmp_path / "0.itsh")], 0)
+        LayoutConfig("domains").items([open_source(tmp_path / "0.itsh")], 0)
 
 
 def test_wrong_layouts():
@@ -95,7 +95,7 @@ def test_wrong_layouts():
         ({"kind": "random", "seed": -1}, "seed is -1; give a whole number from 0"),
     ]:
         with pytest.raises(ConfigError, match=message):
-            TrainLayout(**options)
+            LayoutConfig(**options)
 
 
 @pytest.mark.parametrize("schedule", ["constant", "inverse_sqrt"])
@@ -128,10 +128,10 @@ def test_own_weights_go_on_and_are_averaged(files):
     first = run_epoch(files[0].data, None, None, config, number=0)
     second = run_epoch(files[0].data, first.weights, None, config, number=1)
     one = learn(item, None, None, config, epoch=0, carry=True)
-    state = State.from_bytes(one.state.to_bytes())
+    state = State.from_bytes(one.state)
     two = learn(item, None, state, config, epoch=1, carry=True)
     assert one.row.to_bytes() == first.weights.to_bytes()
-    assert two.state.weights.to_bytes() == second.weights.to_bytes()
+    assert State.from_bytes(two.state).weights.to_bytes() == second.weights.to_bytes()
     mean = dict.fromkeys(first.weights.ids.tolist(), 0.0)
     for vector in (first.weights, second.weights):
         for key, value in zip(vector.ids.tolist(), vector.values.tolist(), strict=True):
@@ -146,23 +146,23 @@ def test_own_weights_go_on_and_are_averaged(files):
 @pytest.mark.parametrize("kind", ["random", "reshard", "tasks"])
 @pytest.mark.parametrize("algorithm", ["mix_sgd", "iter_sel_sgd"])
 def test_runs_with_layouts(tmp_path, data, kind, algorithm):
-    config = replace(data, layout=TrainLayout(kind), algorithm=algorithm)
+    config = replace(data, layout=LayoutConfig(kind), algorithm=algorithm)
     train(config, tmp_path / "run", warn=lambda text: None)
     lines = [json.loads(line) for line in (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()]
     for epoch in (1, 2, 3):
         assert sum(line["lists"] for line in lines if line["epoch"] == epoch and line["shard"] is not None) == 70
     with pytest.raises(ConfigError, match=r"layout\.kind"):
-        train(replace(config, layout=TrainLayout()), tmp_path / "run")
+        train(replace(config, layout=LayoutConfig()), tmp_path / "run")
 
 
 def test_sgd_takes_all_files_as_one_shard(tmp_path, data):
     with pytest.raises(ConfigError, match="sgd trains on one shard, but there are 4"):
         train(replace(data, algorithm="sgd"), tmp_path / "wrong")
-    train(replace(data, algorithm="sgd", layout=TrainLayout("random")), tmp_path / "run", warn=lambda text: None)
+    train(replace(data, algorithm="sgd", layout=LayoutConfig("random")), tmp_path / "run", warn=lambda text: None)
     assert len(Weights.read(tmp_path / "run" / "weights.txt.gz")) > 10
 
 
-@pytest.mark.parametrize("layout", [TrainLayout(), TrainLayout("reshard", shards=3), TrainLayout("tasks")])
+@pytest.mark.parametrize("layout", [LayoutConfig(), LayoutConfig("reshard", shards=3), LayoutConfig("tasks")])
 def test_parts_have_sentences_of_one_fold(files, layout):
     everything = Counter((shard.path, k) for shard in files for k in range(len(shard)))
     items = layout.items(files, 1, folds=4)
@@ -205,7 +205,7 @@ def test_averages_go_over_all_parts(files, carry):
         for k, cuts in enumerate(([numbers], [numbers[:3], numbers[3:4], numbers[4:]])):
             item = shard_item(0, [part(shard, one) for one in cuts], len(shard))
             found = learn(item, start, states[k], config, epoch=epoch, carry=carry)
-            states[k] = found.state
+            states[k] = None if found.state is None else State.from_bytes(found.state)
             rows.append(dict(zip(found.row.ids.tolist(), found.row.values.tolist(), strict=True)))
         assert rows[-1] == pytest.approx(rows[-2], rel=1e-12)
         assert found.names == [name for name in found.names if feature_ids([name])[0] in rows[-1]]
@@ -235,7 +235,7 @@ def test_a_weight_whose_mean_is_0_keeps_its_name(tmp_path):
     state, lost = None, set(feature_ids(["R:X:a:x", "R:X:a:y"]).tolist())
     for epoch, item in enumerate(items):
         found = learn(item, None, state, config, epoch=epoch, carry=True)
-        state = State.from_bytes(found.state.to_bytes())
+        state = State.from_bytes(found.state)
         assert lost <= set(state.weights.ids.tolist())
         assert feature_ids(found.names).tolist() == found.row.ids.tolist()
         assert bool(lost & set(found.row.ids.tolist())) == (epoch == 1)

@@ -16,10 +16,10 @@ from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig, run_epoch
 from itersel.learn.learner import LearnConfig
 from itersel.learn.list_epoch import run_list_epoch
-from itersel.learn.mixing import Selection
+from itersel.learn.mixing import SelectionConfig
 from itersel.learn.pairs import PairConfig
-from itersel.lists.compiler import Objective, compile_lists
-from itersel.lists.reader import Fields, read_lists
+from itersel.lists.compiler import ObjectiveConfig, compile_lists
+from itersel.lists.reader import FieldsConfig, read_lists
 from itersel.lists.rescoring import rescore
 from itersel.lists.table import ListTable
 from itersel.lists.writer import format_kbest
@@ -28,7 +28,7 @@ from itersel.metrics.sentence import sentence_values
 from itersel.model.feature_names import NameTable
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
-from itersel.run.layout import TrainLayout
+from itersel.run.layout import LayoutConfig
 from itersel.run.rerank import train_reranker
 from itersel.run.rerank_config import RerankConfig
 from itersel.shards.assignment import Layout
@@ -47,6 +47,8 @@ LEARNERS = {
     "pro": LearnConfig(eta=0.125, pairs=PairConfig(kind="pro", samples=50, keep=7, seed=3)),
 }
 WORDS = ("the", "a", "small", "old", "house", "man", "sees", "is", "red", "and")
+PLAIN = {"own_score": False, "held_out": 0}
+"""Weights of 0 to start with, and no list held out."""
 
 
 def random_corpus(seed=5, lists=23):
@@ -104,14 +106,15 @@ def no_warning(text):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_equals_the_oracle(tmp_path, algorithm, name):
     corpus, references = random_corpus()
-    layout = TrainLayout("random", shards=1 if algorithm == "sgd" else 4, seed=4)
+    layout = LayoutConfig("random", shards=1 if algorithm == "sgd" else 4, seed=4)
     config = RerankConfig(
+        **PLAIN,
         **write_corpus(tmp_path, corpus, references),
         algorithm=algorithm,
         epochs=3,
         learn=LEARNERS[name],
         layout=layout,
-        selection=Selection(top=9),
+        selection=SelectionConfig(top=9),
     )
     train_reranker(config, tmp_path / "run", warn=no_warning)
     lists = numbered(corpus, references)
@@ -179,8 +182,8 @@ def test_learns_from_the_decoders_lists_what_an_epoch_learns(tmp_path, shared_da
         [str(tmp_path / "lists")],
         [str(data / "reference.en")],
         tmp_path / "table",
-        fields=Fields(),
-        objective=Objective(config.metric),
+        fields=FieldsConfig(),
+        objective=ObjectiveConfig(config.metric),
     )
     table = ListTable(tmp_path / "table")
     result = run_list_epoch(table, Vector.of_names(start), config)
@@ -212,12 +215,12 @@ def test_same_bytes_in_several_processes_and_after_an_interruption(tmp_path, alg
         **write_corpus(tmp_path, *random_corpus()),
         "algorithm": algorithm,
         "epochs": 3,
-        "layout": TrainLayout("reshard", shards=4) if algorithm == "iter_sel_sgd" else TrainLayout("random", shards=4),
-        "selection": Selection(top=15),
+        "layout": LayoutConfig("reshard" if algorithm == "iter_sel_sgd" else "random", shards=4),
+        "selection": SelectionConfig(top=15),
         "shuffle": True,
     }
-    train_reranker(RerankConfig(**config), tmp_path / "one", warn=no_warning)
-    train_reranker(RerankConfig(**config, run=RunConfig(jobs=3)), tmp_path / "three", warn=no_warning)
+    train_reranker(RerankConfig(**PLAIN, **config), tmp_path / "one", warn=no_warning)
+    train_reranker(RerankConfig(**PLAIN, **config, run=RunConfig(jobs=3)), tmp_path / "three", warn=no_warning)
     calls = 0
 
     def dying(*args, **options):
@@ -229,17 +232,17 @@ def test_same_bytes_in_several_processes_and_after_an_interruption(tmp_path, alg
 
     with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
         patched.setattr(itersel.algorithms.epoch_job, "run_list_epoch", dying)
-        train_reranker(RerankConfig(**config), tmp_path / "killed", warn=no_warning)
+        train_reranker(RerankConfig(**PLAIN, **config), tmp_path / "killed", warn=no_warning)
     assert calls == 7
-    train_reranker(RerankConfig(**config), tmp_path / "killed", warn=no_warning)
-    train_reranker(RerankConfig(**config, run=RunConfig("mrjob-inline")), tmp_path / "job", warn=no_warning)
+    train_reranker(RerankConfig(**PLAIN, **config), tmp_path / "killed", warn=no_warning)
+    train_reranker(RerankConfig(**PLAIN, **config, run=RunConfig("mrjob-inline")), tmp_path / "job", warn=no_warning)
     expected = run_files(tmp_path / "one")
     assert len(expected) > 7
     assert run_files(tmp_path / "three") == run_files(tmp_path / "killed") == run_files(tmp_path / "job") == expected
     statistics = (tmp_path / "killed" / "statistics.jsonl").read_text().splitlines()
     assert len(statistics) == 3 * 5
     with pytest.raises(ConfigError, match=r"epoch\.learn\.eta: 0\.0001 there, 0\.5 now"):
-        train_reranker(RerankConfig(**config, learn=LearnConfig(eta=0.5)), tmp_path / "one", warn=no_warning)
+        train_reranker(RerankConfig(**PLAIN, **config, learn=LearnConfig(eta=0.5)), tmp_path / "one", warn=no_warning)
     tables = [next((tmp_path / name / ".tables").glob("*.table")).read_bytes() for name in ("one", "three")]
     assert tables[0] == tables[1]
 
@@ -254,11 +257,12 @@ def test_improves_the_ranking_of_unseen_lists(tmp_path, shared_data, learned):
         (tmp_path / name).write_text("".join(line for line in lines if int(line.split()[0]) in wanted))
     references = (str(data / "reference.en"),)
     config = RerankConfig(
+        **PLAIN,
         lists=(str(tmp_path / "learned"),),
         references=references,
         devtest=(str(tmp_path / "devtest"),),
         devtest_references=references,
-        layout=TrainLayout("random", shards=4),
+        layout=LayoutConfig("random", shards=4),
         epochs=5,
     )
     train_reranker(config, tmp_path / "run", warn=lambda text: None)
@@ -283,7 +287,7 @@ def test_improves_the_ranking_of_unseen_lists(tmp_path, shared_data, learned):
 def test_an_order_is_a_function_of_the_seed(tmp_path, shuffle):
     corpus, references = random_corpus()
     given = write_corpus(tmp_path, corpus, references)
-    fields = {"fields": Fields(), "objective": Objective()}
+    fields = {"fields": FieldsConfig(), "objective": ObjectiveConfig()}
     compile_lists(given["lists"], given["references"], tmp_path / "table", **fields)
     config = EpochConfig(learn=LEARNERS["default"], shuffle=shuffle, seed=9)
     result = run_list_epoch(ListTable(tmp_path / "table"), None, config, number=2, lists=[3, 1, 4, 1, 5, 9, 2, 6])
@@ -302,6 +306,7 @@ def test_an_external_score_is_the_objective(tmp_path):
     ]
     (tmp_path / "lists").write_text("".join(json.dumps(line) + "\n" for line in lines))
     command = ["rerank", "train", "--lists", str(tmp_path / "lists"), "--features", "features", "logprob", "--eta", "1"]
+    command += ["--set", "own_score=false"]
     command += ["--objective", "error", "--algorithm", "sgd", "--epochs", "1", "--output"]
     assert main([*command, str(tmp_path / "higher")]) == 0
     assert dict(Weights.read(tmp_path / "higher" / "weights.txt.gz")) == {"a": 1.0, "b": -1.0, "logprob": 1.0}
@@ -370,4 +375,68 @@ def test_reference_files_belong_together(tmp_path):
         (tmp_path / name).write_text(text)
     paths = [str(tmp_path / name) for name in ("one", "two")]
     with pytest.raises(InputError, match=r"two: ends after 1 lines, but .*one goes on"):
-        compile_lists([str(tmp_path / "lists")], paths, tmp_path / "t", fields=Fields(), objective=Objective())
+        compile_lists(
+            [str(tmp_path / "lists")],
+            paths,
+            tmp_path / "t",
+            fields=FieldsConfig(),
+            objective=ObjectiveConfig(),
+        )
+
+
+SGD = ("--algorithm", "sgd", "--epochs", "3")
+
+
+def scored_lists(folder, good: float, count: int = 40):
+    """Lists of two hypotheses: the system gives the right one the score `good`, and 0 to the wrong one."""
+    lines, references = [], []
+    for number in range(count):
+        texts = [f"this is sentence number {number} indeed", f"that was no sentence of {number}"]
+        references.append(texts[0])
+        scores = [good, 0.0]
+        order = sorted((0, 1), key=lambda k: -scores[k])
+        lines += [f"{number} ||| {texts[k]} ||| f={k} g={(number * 7 + k) % 5} ||| {scores[k]}" for k in order]
+    (folder / "lists").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "references").write_text("".join(f"{line}\n" for line in references))
+    return ["rerank", "train", "--lists", str(folder / "lists"), "--references", str(folder / "references")]
+
+
+def test_lists_that_are_better_as_they_came_keep_their_order(tmp_path, capsys):
+    """By hand: every list has its best hypothesis first, so that no epoch can be better on the held-out lists."""
+    assert main([*scored_lists(tmp_path, 1.0), *SGD, "--output", str(tmp_path / "r")]) == 0
+    said = capsys.readouterr().err
+    assert "held-out devtest BLEU: 100.00 as the lists came, 100.00 after the best epoch" in said
+    command = [
+        "rerank",
+        "apply",
+        str(tmp_path / "lists"),
+        "--weights",
+        str(tmp_path / "r" / "weights.txt.gz"),
+        "--one-best",
+    ]
+    assert main(command) == 0
+    assert capsys.readouterr().out == (tmp_path / "references").read_text()
+
+
+def test_held_out_lists_choose_and_are_not_learned_from(tmp_path, capsys):
+    """The system prefers the wrong hypothesis of every list: training mends that, and says how much it helps."""
+    assert main([*scored_lists(tmp_path, -1.0), *SGD, "--eta", "0.1", "--output", str(tmp_path / "r")]) == 0
+    said = capsys.readouterr().err
+    assert "as the lists came, 100.00 after the best epoch" in said and "better as they came" not in said
+    manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
+    assert manifest["start"]["devtest_bleu"] < 20 and manifest["kept_start"] is False
+    statistics = [json.loads(line) for line in (tmp_path / "r" / "statistics.jsonl").read_text().splitlines()]
+    assert {line["lists"] for line in statistics} == {32}  # of 40, every fifth is held out
+    assert len(gzip.decompress((tmp_path / "r" / "epoch-001" / "devtest.txt.gz").read_bytes()).splitlines()) == 8
+
+
+def test_a_training_that_makes_lists_worse_is_not_the_result(tmp_path, capsys):
+    """Learning from the wrong references pulls the lists apart; held-out lists with the right ones show it."""
+    command = scored_lists(tmp_path, 1.0)
+    wrong = [line.split(" ||| ")[1] for line in (tmp_path / "lists").read_text().splitlines()[1::2]]
+    (tmp_path / "wrong").write_text("".join(f"{line}\n" for line in wrong))
+    command[-1] = str(tmp_path / "wrong")
+    command += ["--devtest", str(tmp_path / "lists"), "--devtest-references", str(tmp_path / "references")]
+    assert main([*command, "--algorithm", "sgd", "--eta", "1", "--epochs", "2", "--output", str(tmp_path / "r")]) == 0
+    assert "the lists were better as they came" in capsys.readouterr().err
+    assert dict(Weights.read(tmp_path / "r" / "weights.txt.gz")) == {"SystemScore": 1.0}

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from itersel.base.errors import InputError
-from itersel.decode.decoder import Decoder, DecoderOptions
+from itersel.decode.decoder import Decoder, DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.grammar.grammar import Grammar
 from itersel.lm.model import LanguageModel
@@ -35,7 +35,7 @@ WEIGHTS = "# comment\nf 0.5\nR:X:größe:x\t-1e-3\nGlue 1\n"
 def use_grammar(path: Path) -> None:
     grammar = Grammar.read(path, groups=GROUPS)
     assert Grammar(grammar.text()).text() == grammar.text()
-    Decoder(Weights({"f": 1}), None, DecoderOptions(pop_limit=10)).kbest("ein größe und ein größe", grammar, 10)
+    Decoder(Weights({"f": 1}), None, DecoderConfig(pop_limit=10)).kbest("ein größe und ein größe", grammar, 10)
 
 
 def use_weights(path: Path) -> None:
@@ -88,7 +88,7 @@ READERS = {
         (b"\\data\\", b"ngram 1=", b"ngram 2=99999999999", b"\\1-grams:", b"-1.5", b"0.5", b"<unk>", b"<s>", b"\\end\\",
          b"mmap lm http://kheafield.com/code format version 5\n\0", b"nan", b"inf", b"-"),
     ),
-    "shard": Reader(use_shard, (shard(),), (b"ITSHARD\n", b"\0" * 8, b"\xff" * 8, b"\1\0\0\0")),
+    "shard": Reader(use_shard, (shard(),), (b"ITSHARD\n", b"\0" * 8, b"\xff" * 8, b"\2\0\0\0", b"\x28\xb5\x2f\xfd")),
 }  # fmt: skip
 
 

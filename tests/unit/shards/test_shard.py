@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from itersel import _kernel
 from itersel.base.errors import ConfigError, InputError
-from itersel.decode.decoder import Decoder, DecoderOptions
+from itersel.decode.decoder import Decoder, DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.grammar.grammar import Grammar
 from itersel.lm.model import LanguageModel
@@ -22,7 +22,9 @@ from itersel.shards.shard import Shard, ShardWriter
 from oracles.random_arpa import write_random_arpa
 from oracles.small_shards import TARGET, WEIGHTS, random_grammar, random_sentence, small_shard
 
-HEADER = struct.Struct("<8sIIQQ")  # magic, version, sections, file size, checksum
+HEADER = struct.Struct("<8sIIQQ")  # magic, version, pieces, file size, checksum of the table of pieces
+PIECE = struct.Struct("<QIIQ")  # offset, bytes in the file, bytes of the content, checksum of the former
+SECTIONS = 19
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +62,7 @@ def test_decoding_equals_decoding_from_text(
     for sentence, grammar in work:
         writer.add(sentence, [], grammar)
     writer.write(tmp_path / "shard")
-    options = DecoderOptions(pop_limit=0, pass_through=copies)
+    options = DecoderConfig(pop_limit=0, pass_through=copies)
     for language_model in (None, model):
         text = Decoder(WEIGHTS, language_model, options)
         shard = ShardDecoder(Shard(tmp_path / "shard"), WEIGHTS, language_model, options)
@@ -97,7 +99,7 @@ def test_same_input_same_bytes(tmp_path: Path) -> None:
 def test_truncated(tmp_path: Path, keep: int) -> None:
     content = small_shard(tmp_path / "shard")
     (tmp_path / "cut").write_bytes(content[:keep])
-    with pytest.raises(InputError, match=r"truncated|not a shard") as caught:
+    with pytest.raises(InputError, match=r"truncated|not a shard|with content") as caught:
         Shard(tmp_path / "cut")
     assert str(tmp_path / "cut") in str(caught.value)
 
@@ -112,12 +114,112 @@ def test_every_altered_byte_is_found(tmp_path: Path) -> None:
             Shard(tmp_path / "changed")
 
 
-def test_other_version(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 99])
+def test_other_version(tmp_path: Path, version: int) -> None:
     content = bytearray(small_shard(tmp_path / "shard"))
-    content[8] = 99
+    content[8] = version
     (tmp_path / "shard").write_bytes(content)
-    with pytest.raises(InputError, match=r"format version 99.*reads version 1"):
+    with pytest.raises(InputError, match=rf"format version {version};.*reads version 2: compile it again"):
         Shard(tmp_path / "shard")
+
+
+def pieces(content: bytes) -> list[tuple[int, int, int, int]]:
+    """Offset, stored size, size and checksum of each piece."""
+    count = HEADER.unpack_from(content)[2]
+    return [PIECE.unpack_from(content, HEADER.size + PIECE.size * number) for number in range(count)]
+
+
+def with_checksums(content: bytearray) -> bytes:
+    """The content with right checksums, whatever else is wrong."""
+    magic, version, count, size, _ = HEADER.unpack_from(content)
+    end = HEADER.size + PIECE.size * count
+    for number, (offset, stored, length, _) in enumerate(pieces(bytes(content)) if end <= len(content) else ()):
+        checksum = _kernel.checksum(bytes(content[offset : offset + stored]))
+        PIECE.pack_into(content, HEADER.size + PIECE.size * number, offset, stored, length, checksum)
+    HEADER.pack_into(content, 0, magic, version, count, size, _kernel.checksum(bytes(content[HEADER.size : end])))
+    return bytes(content)
+
+
+def many_rules(path: Path) -> None:
+    """A shard whose blocks are large enough to be compressed: 40 sentences with 60 rules each."""
+    writer = ShardWriter(groups=GROUPS)
+    for number in range(40):
+        rules = [f"[X] ||| w{n} [X,1] ||| v{n} v{n + 1} [1] ||| f={n / 7 + number} g={n % 3} h={n}" for n in range(60)]
+        writer.add("w1 w2", ["v1"], "\n".join(rules), id=f"s{number}")
+    writer.write(path)
+
+
+@pytest.mark.parametrize("where", ["first", "middle", "last"])
+@pytest.mark.parametrize("sentence", [0, 17, 39])
+def test_a_flipped_bit_in_a_block_names_file_and_sentence(tmp_path: Path, sentence: int, where: str) -> None:
+    many_rules(tmp_path / "shard")
+    content = bytearray((tmp_path / "shard").read_bytes())
+    offset, stored, size, _ = pieces(content)[SECTIONS + sentence]
+    assert stored < size  # compressed
+    content[offset + {"first": 0, "middle": stored // 2, "last": stored - 1}[where]] ^= 4
+    (tmp_path / "shard").write_bytes(content)
+    with pytest.raises(InputError, match=rf"shard: the block of sentence {sentence + 1} was altered"):
+        Shard(tmp_path / "shard")
+
+
+@pytest.mark.parametrize("damage", ["short", "longer", "other", "noise"])
+def test_a_wrong_block_under_right_checksums_names_file_and_sentence(tmp_path: Path, damage: str) -> None:
+    """Opening does not read the blocks; reading the sentence does, and other sentences are not affected."""
+    many_rules(tmp_path / "shard")
+    grammar = Shard(tmp_path / "shard").grammar(3)
+    content = bytearray((tmp_path / "shard").read_bytes())
+    offset, stored, size, checksum = pieces(content)[SECTIONS + 17]
+    if damage == "short":
+        record = (offset, stored - 9, size, checksum)
+    elif damage == "longer":
+        record = (offset, stored, size + 1, checksum)
+    elif damage == "other":  # a section instead of a block
+        record = pieces(content)[1]
+    else:
+        record = (offset, stored, size, checksum)
+        content[offset + 20 : offset + stored] = bytes(stored - 20)
+    PIECE.pack_into(content, HEADER.size + PIECE.size * (SECTIONS + 17), *record)
+    (tmp_path / "shard").write_bytes(with_checksums(content))
+    shard = Shard(tmp_path / "shard")
+    assert shard.grammar(3) == grammar
+    with pytest.raises(InputError, match=r"shard: the block of sentence 18 (cannot be decompressed|does not fit)"):
+        shard.grammar(17)
+    with pytest.raises(InputError, match=r"shard: the block of sentence 18 "):
+        ShardDecoder(shard, WEIGHTS).translate(17)
+
+
+def test_repacked_shards_hold_the_same(tmp_path: Path) -> None:
+    many_rules(tmp_path / "shard")
+    (tmp_path / "plain").write_bytes(_kernel.repack_shard(str(tmp_path / "shard"), False))
+    packed, plain = Shard(tmp_path / "shard"), Shard(tmp_path / "plain")
+    assert (tmp_path / "plain").stat().st_size > 2 * (tmp_path / "shard").stat().st_size
+    assert all(stored == size for _, stored, size, _ in pieces((tmp_path / "plain").read_bytes()))
+    assert [packed.grammar(at) for at in range(40)] == [plain.grammar(at) for at in range(40)]
+    assert packed.feature_names() == plain.feature_names()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32), many=st.booleans())
+def test_values_come_back_bit_by_bit(tmp_path: Path, seed: int, many: bool) -> None:
+    """Rules with zero to five values, few different ones or many, with and without repeated words and counts."""
+    generator = random.Random(seed)
+    different = [generator.uniform(-9, 9) for _ in range(700 if many else 3)]
+    expected = []
+    writer = ShardWriter()
+    for _ in range(3):
+        lines = set()
+        for _ in range(generator.randrange(900 if many else 20)):
+            source, target = (generator.choice("abcdef") for _ in range(2))
+            side = generator.choice((f"{source} ||| {target}", f"{source} [X,1] ||| {target} [1]"))
+            values = [f"v{n}={generator.choice(different):.6g}" for n in range(generator.choice((0, 1, 2, 5, 5, 5)))]
+            lines.add(f"[X] ||| {side} ||| {' '.join(values)}")
+        expected.append(sorted(lines))
+        writer.add("a", [], "\n".join(sorted(lines)))
+    writer.write(tmp_path / "shard")
+    shard = Shard(tmp_path / "shard")
+    for number, lines in enumerate(expected):
+        plain = Grammar("\n".join(lines)).text().splitlines()
+        assert sorted(shard.grammar(number).splitlines()) == sorted(set(plain))
 
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
@@ -136,18 +238,17 @@ def test_wrong_options() -> None:
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(seed=st.integers(0, 2**32))
-@example(seed=0)
-def test_contents_that_do_not_fit_together(tmp_path: Path, seed: int) -> None:
-    """Changed numbers under a right checksum: refused, or decoded, but never followed out of bounds."""
+@given(seed=st.integers(0, 2**32), compressed=st.booleans())
+@example(seed=0, compressed=True)
+def test_contents_that_do_not_fit_together(tmp_path: Path, seed: int, compressed: bool) -> None:
+    """Changed numbers under right checksums: refused, or decoded, but never followed out of bounds."""
     generator = random.Random(seed)
-    content = bytearray(small_shard(tmp_path / "shard"))
+    small_shard(tmp_path / "shard")
+    content = bytearray(_kernel.repack_shard(str(tmp_path / "shard"), compressed))
     for _ in range(generator.randrange(1, 4)):
         at = generator.randrange(HEADER.size, len(content))
         content[at] = generator.choice((0, 1, 0x7F, 0x80, 0xFF, generator.randrange(256)))
-    magic, version, sections, size, _ = HEADER.unpack_from(content)
-    HEADER.pack_into(content, 0, magic, version, sections, size, _kernel.checksum(bytes(content[HEADER.size :])))
-    (tmp_path / "shard").write_bytes(content)
+    (tmp_path / "shard").write_bytes(with_checksums(content))
     try:
         shard = Shard(tmp_path / "shard")
         shard.feature_names()

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import multiprocessing
 import os
 import random
 from collections import Counter
@@ -11,7 +12,7 @@ import pytest
 
 from itersel.base.errors import ConfigError, InputError, ResourceError
 from itersel.cli import main
-from itersel.grammar.extraction import ExtractOptions, Extractor, build_index
+from itersel.grammar.extraction import ExtractConfig, Extractor, build_index
 from itersel.grammar.grammar import Grammar
 from itersel.shards.assignment import Layout, random_bits, shuffled
 from itersel.shards.compiler import Corpus, FileGrammars, IndexGrammars, ShardCompiler, ShardOptions
@@ -43,7 +44,7 @@ def corpus_files(tmp_path) -> Path:
     return tmp_path
 
 
-def compiler(folder: Path, options: ExtractOptions | None = None, features: str = "all") -> ShardCompiler:
+def compiler(folder: Path, options: ExtractConfig | None = None, features: str = "all") -> ShardCompiler:
     corpus = Corpus.read(folder / "f", [folder / "e", folder / "e2"], folder / "t")
     return ShardCompiler(corpus, IndexGrammars(folder / "index", options), ShardOptions(features))
 
@@ -131,7 +132,7 @@ def test_layouts_that_do_not_fit():
 
 @pytest.mark.parametrize(
     "options",
-    [ExtractOptions(), ExtractOptions(leave_one_out=True), ExtractOptions(folds=3), ExtractOptions(max_samples=2)],
+    [ExtractConfig(), ExtractConfig(leave_one_out=True), ExtractConfig(folds=3), ExtractConfig(max_samples=2)],
 )
 def test_rules_are_those_of_the_extractor(corpus_files, options):
     folder = corpus_files / "out"
@@ -157,7 +158,7 @@ def test_rules_are_those_of_the_extractor(corpus_files, options):
 def test_leaving_out_changes_the_rules(corpus_files):
     keys = {
         compiler(corpus_files, options).key([0, 1])
-        for options in (ExtractOptions(), ExtractOptions(leave_one_out=True), ExtractOptions(folds=3))
+        for options in (ExtractConfig(), ExtractConfig(leave_one_out=True), ExtractConfig(folds=3))
     }
     assert len(keys) == 3
 
@@ -229,7 +230,7 @@ def test_same_bytes_for_any_number_of_jobs(corpus_files):
     for jobs in ("1", "2", "3"):
         assert command(corpus_files, "--jobs", jobs, "--leave-one-out", output=f"out{jobs}") == 0
     first = contents(corpus_files / "out1")
-    assert sorted(first) == ["manifest.json", *(f"shard.000{k}.itsh" for k in range(4))]
+    assert sorted(first) == [".itersel-folder", "manifest.json", *(f"shard.000{k}.itsh" for k in range(4))]
     assert contents(corpus_files / "out2") == contents(corpus_files / "out3") == first
 
 
@@ -290,6 +291,44 @@ def test_an_interrupted_run_goes_on(corpus_files):
     assert contents(folder) == contents(whole)
 
 
+def test_progress_within_a_shard_leaves_out_kept_ones(corpus_files):
+    folder, told = corpus_files / "out", []
+    outcomes = write_shards(compiler(corpus_files), Layout("sequential", size=6), folder, advance=told.append)
+    next(outcomes)
+    assert [count for count in told if count] == [1] * 6, "each sentence, before the shard is finished"
+    outcomes.close()
+    told.clear()
+    list(write_shards(compiler(corpus_files), Layout("sequential", size=6), folder, jobs=2, advance=told.append))
+    assert sum(told) == COUNT - 6
+
+
+def test_progress_within_a_shard_of_several_processes(corpus_files):
+    """Each shard's last sentence waits until progress was told of an earlier one: only then can a shard be finished."""
+    made, heard = compiler(corpus_files), multiprocessing.get_context("fork").Event()
+    grammar, last = made.grammars.grammar, (11, 22)
+
+    def waiting(number, *others):
+        assert number not in last or heard.wait(60), "no progress before the end of the first shards"
+        return grammar(number, *others)
+
+    made.grammars.grammar = waiting
+    layout, folder = Layout("sequential", shards=2), corpus_files / "out"
+    list(write_shards(made, layout, folder, jobs=2, advance=lambda count: heard.set() if count else None))
+    assert [one.sentences[-1] for one in check_folder(folder)] == list(last)
+
+
+@pytest.mark.parametrize("runner", ["none", "inline", "local"])
+def test_the_command_shows_progress_within_a_shard(corpus_files, monkeypatch, capsys, runner):
+    monkeypatch.setattr("itersel.base.progress.EVENT_INTERVAL", 0.0)
+    options = ["--sentences", "f", "--references", "e", "--index", "index", "--output", runner, "--jobs", "1"]
+    monkeypatch.chdir(corpus_files)
+    assert main(["--log-json", "shard", *options, "--runner", runner]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    counts = [one["done"] for one in found if one["event"] == "progress" and not one["finished"]]
+    assert set(range(1, COUNT + 1)) <= set(counts), "one shard, yet every sentence is told"
+    assert counts == sorted(counts)
+
+
 def test_other_input_remakes_what_depends_on_it(corpus_files):
     folder = corpus_files / "out"
     layout = Layout("sequential", size=6)
@@ -300,7 +339,7 @@ def test_other_input_remakes_what_depends_on_it(corpus_files):
     assert Shard(folder / "shard.0003.itsh").references(4)[0] == "NEW WORDS"
     fewer = list(write_shards(compiler(corpus_files), Layout(shards=2), folder))
     assert [one.made for one in fewer] == [True, True]
-    assert sorted(contents(folder)) == ["manifest.json", "shard.0000.itsh", "shard.0001.itsh"]
+    assert sorted(contents(folder)) == [".itersel-folder", "manifest.json", "shard.0000.itsh", "shard.0001.itsh"]
 
 
 def test_foreign_files_stay(corpus_files):
@@ -319,7 +358,7 @@ def test_plans_travel_as_lines_and_are_checked(corpus_files):
         with pytest.raises(InputError, match="not the plan of a shard"):
             PlannedShard.from_line(line)
     with pytest.raises(InputError, match=r"shard\.0001\.itsh: .*have changed since the shards were planned"):
-        write_shard(compiler(corpus_files, ExtractOptions(folds=2)), corpus_files / "out", planned)
+        write_shard(compiler(corpus_files, ExtractConfig(folds=2)), corpus_files / "out", planned)
     with pytest.raises(InputError, match="no sentence 99"):
         made.key([99])
 
@@ -331,7 +370,7 @@ def test_doubled_and_missing_shards_of_a_job(corpus_files, keep, message):
     made = compiler(corpus_files)
     folder = corpus_files / "out"
 
-    def runner(missing):
+    def runner(missing, _):
         return [write_shard(made, folder, missing[number]) for number in keep]
 
     with pytest.raises(ResourceError, match=message):

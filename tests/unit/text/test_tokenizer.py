@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from itersel.base.errors import ConfigError
 from itersel.base.files import read_lines
+from itersel.text.detokenizer import Detokenizer
 from itersel.text.tokenizer import Tokenizer, ascii_punctuation, escape, unescape
 
 TABLE = [
@@ -27,7 +29,12 @@ TABLE = [
     ("de", "ein „Open“-Schild", "ein „ Open “ -Schild"),
     ("fr", "l'eau d'ici", "l' eau d' ici"),
     ("hi", "नमस्ते दुनिया!", "नमस्ते दुनिया !"),
-    ("zz", "a.b, c.", "a.b , c ."),
+    ("nl", "a.b, c.", "a.b , c ."),
+    ("en", "See https://a.org/b_c?d=1&e=%20f.", "See https://a.org/b_c?d=1&e=%20f ."),
+    ("en", "(see http://a.org/x_(y), www.b.org!)", "( see http://a.org/x_(y) , www.b.org ! )"),
+    ("de", "Fragen an hans.meier@uni-x.de, bitte.", "Fragen an hans.meier@uni-x.de , bitte ."),
+    ("zh", "我爱北京。GPT-4 很好", "我 爱 北 京 。 GPT-4 很 好"),
+    ("ja", "東京タワーへ行く。", "東 京 タ ワー へ 行 く 。"),
 ]
 
 
@@ -37,7 +44,7 @@ def test_table(language, line, expected):
 
 
 @settings(deadline=None)
-@given(st.text(), st.sampled_from(["en", "de", "fr", "zz"]))
+@given(st.text(), st.sampled_from(["en", "de", "fr", "zh", "ja"]))
 def test_nothing_but_blanks_changes(line, language):
     tokens = Tokenizer(language)(line)
     assert "".join(tokens.split()) == "".join(line.split())
@@ -66,3 +73,37 @@ def test_agrees_with_tokenised_corpora(shared_data, corpus, language):
         for line, expected in zip(raw, tokenised, strict=True)
     ]
     assert sum(same) / len(same) > 0.995
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "See https://a.org/b_c?d=1&e=%20f."),
+        ("en", "(see http://a.org/x_(y), www.b.org!)"),
+        ("en", "He said: \"It's ftp://host/file[1].txt,\" didn't he?"),
+        ("de", "Fragen an hans.meier@uni-x.de, bitte (mailto:x@y.de)."),
+        ("fr", "l'eau: https://fr.wikipedia.org/wiki/L'Eau_vive!"),
+        ("zh", "我爱北京。请看 http://a.cn/b 谢谢！"),
+        ("ja", "東京タワーへ行く。"),
+    ],
+)
+@pytest.mark.parametrize("escaped", [False, True])
+def test_text_with_addresses_comes_back(language, line, escaped):
+    tokens = Tokenizer(language)(line)
+    assert Detokenizer(language)(escape(tokens) if escaped else tokens) == line
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("xx", "'xx' is not the code of a language\n  Give a code of ISO 639-1"),
+        ("german", "'german' is not the code of a language"),
+        ("en-US", "'en-US' is not the code of a language\n  Did you mean en?"),
+        ("", "'' is not the code of a language"),
+        ("th", r"Thai \(th\) has no blanks between words.*\n  Segment the text with another program first"),
+    ],
+)
+def test_languages_without_rules_are_refused(language, message):
+    for kind in (Tokenizer, Detokenizer):
+        with pytest.raises(ConfigError, match=message):
+            kind(language)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine_cases import write_model, write_shard
-from itersel.decode.decoder import DecoderOptions
+from itersel.decode.decoder import DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.lm.model import LanguageModel
 from itersel.model.vectors import Vector
@@ -16,7 +16,7 @@ from itersel.tune.objective import Objective
 from itersel.tune.surface import StepRange, list_surfaces, merge
 from oracles.small_shards import WEIGHTS, random_grammar, random_sentence
 
-ALL = DecoderOptions(pop_limit=0)
+ALL = DecoderConfig(pop_limit=0)
 MOST = 20_000
 
 

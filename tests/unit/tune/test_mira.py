@@ -1,6 +1,7 @@
 """MIRA against its slow twin, and one update by hand."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -61,6 +62,18 @@ def test_two_sentences_by_hand():
     assert math.isclose(second["loss"], 3.0)
     assert mira.weights.tolist() == [1.0, -1.0]
     assert mira.average.tolist() == [0.75, -0.75]
+
+
+def test_the_loss_falls_from_pass_to_pass():
+    """The two sentences again, with small steps: until hope is ahead of fear by the difference of their gains."""
+    good, bad = [4, 4, *[4] * 4, *[4] * 4], [4, 4, *[0] * 4, *[4] * 4]
+    lists = accumulated([([{"a": 1.0}, {"b": 1.0}], [good, bad])] * 2)
+    mira = _kernel.Mira(np.zeros(2), 4, 0.05, 0.5)
+    losses = [mira.run(native(lists), np.array([0, 1], np.uint32))["loss"] for _ in range(60)]
+    # With decay 0.5, the background tends to 4 everywhere: the gains are 8 and 8·exp(mean log(4/8)) = 4.
+    assert all(later <= earlier for earlier, later in pairwise(losses[8:]))
+    assert losses[0] > 6 and losses[-1] == pytest.approx(0, abs=1e-3)
+    assert mira.weights.tolist() == pytest.approx([2.0, -2.0], abs=1e-3)
 
 
 def test_statistics_must_be_bleus():

@@ -1,0 +1,97 @@
+"""The job that follows the score along single weights: cross-sections of the objective, as in NAACL 2013, figure 2.
+
+    map     as a line search: a shard's surfaces of a set of lines
+    reduce  all shards' surfaces of a range's lines → for each line: the score at some steps
+
+Every line goes through the same point, a round's weights, along one feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+
+from itersel.algorithms.line_search_job import ForestSearchJob, LineSearchJob, lines_of
+from itersel.mapreduce.job import Record
+from itersel.mapreduce.side import Side
+from itersel.model.features import template_of
+from itersel.tune.space import Dimension, Lines, SearchSpace
+from itersel.tune.surface import Surface, merge
+
+SECTION_STEPS = 161
+MOST_SECTIONS = 60
+"""Features of which cross-sections are drawn."""
+OTHERS = "other"
+"""The dimension of weights that no line search moves."""
+
+
+@dataclass(frozen=True)
+class SectionJob(LineSearchJob):
+    """The score at given steps along each line, instead of the best step."""
+
+    def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
+        return section_records(self, key, values, side)
+
+
+@dataclass(frozen=True)
+class ForestSectionJob(ForestSearchJob):
+    """The same over forests."""
+
+    def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
+        return section_records(self, key, values, side)
+
+
+def section_records(job: LineSearchJob, key: int, values: Sequence[bytes], side: Side) -> Iterator[bytes]:
+    """For each line of the range: its number, and the score (0 to 1) at SECTION_STEPS of its allowed range."""
+    lines = lines_of(side)
+    numbers = range(key, len(lines), job.partitions)
+    for place, number in enumerate(numbers):
+        surface = merge([Surface.from_bytes(value) for value in values[place :: len(numbers)]])
+        scores = [
+            job.objective.score(sums) for sums in surface.sums_along(section_steps(*lines.ranges[number].tolist()))
+        ]
+        yield msgpack.packb([number, scores])
+
+
+def section_steps(low: float, high: float) -> npt.NDArray[np.float64]:
+    """Where a section is drawn: more densely near 0, which is one of the steps."""
+    shares = np.linspace(-1, 1, SECTION_STEPS)
+    return np.where(shares < 0, -low, high) * shares * np.abs(shares)
+
+
+def sections_of(records: Iterable[Record], lines: Lines, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What the file of cross-sections has (itersel.base.figures.CrossSections); scores are from 0 to 100."""
+    made = {}
+    for record in records:
+        number, scores = msgpack.unpackb(record.value)
+        at = float(lines.origins[number, number])
+        made[names[number]] = {
+            "at": at,
+            "weights": (at + section_steps(*lines.ranges[number].tolist())).tolist(),
+            "values": [round(100 * score, 4) for score in scores],
+        }
+    return made
+
+
+def section_lines(weights: Mapping[str, float], spread: Mapping[str, float]) -> tuple[Lines, list[str]]:
+    """A line through the weights along each dense feature that differs within lists, the most influential first.
+
+    A line reaches as far as the feature, by its spread, would count as much as the most influential one does now.
+    """
+    influence = {name: abs(weights.get(name, 0.0)) * spread[name] for name in spread}
+    moved = [name for name in spread if spread[name] > 0 and template_of(name) is None]
+    names = sorted(moved, key=lambda name: (-influence[name], name))[:MOST_SECTIONS]
+    others = {name: value for name, value in weights.items() if name not in names and value}
+    dimensions = [Dimension.of_feature(name) for name in names]
+    space = SearchSpace((*dimensions, Dimension(OTHERS, others, held=True)) if others else tuple(dimensions))
+    point = np.array([weights.get(name, 0.0) for name in names] + [1.0] * bool(others))
+    largest = max(influence.values(), default=0.0) or 1.0
+    reaches = [max(largest / spread[name], 1.5 * abs(weights.get(name, 0.0))) for name in names]
+    directions = np.eye(len(space))[: len(names)].reshape(len(names), len(space))
+    origins = np.tile(point, (len(names), 1)).reshape(len(names), len(space))
+    return Lines(space, origins, directions, np.array([(-one, one) for one in reaches]).reshape(-1, 2)), names

@@ -1,0 +1,16 @@
+"""First bytes of our binary files, by which they are recognised without the modules that read them."""
+
+from __future__ import annotations
+
+import os
+
+SHARD = b"ITSHARD\n"
+
+
+def is_shard(path: str | os.PathLike[str]) -> bool:
+    """Whether the file is a shard; False if it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(SHARD)) == SHARD
+    except OSError:
+        return False

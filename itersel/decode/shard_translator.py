@@ -1,0 +1,63 @@
+"""Translate the sentences of compiled shards in several processes: translations or lists, in order."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from itersel.base.workers import ordered_map
+from itersel.decode.decoder import DecoderConfig, Hypothesis
+from itersel.decode.shard_decoder import ShardDecoder
+from itersel.lm.model import LanguageModel
+from itersel.model.features import Weights
+from itersel.model.vectors import Vector
+from itersel.shards.shard import Shard
+
+Result = TypeVar("Result")
+BLOCK = 20
+"""Sentences that a process takes at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShardTranslator:
+    """Decodes shards in several processes, in order."""
+
+    shards: Sequence[Shard]
+    weights: Weights | Vector
+    model: LanguageModel | None = None
+    options: DecoderConfig = field(default_factory=DecoderConfig)
+
+    def __len__(self) -> int:
+        """The number of sentences."""
+        return sum(map(len, self.shards))
+
+    def best(self, jobs: int = 1) -> Generator[str, None, None]:
+        """The translation of each sentence."""
+        return self.map(lambda _, decoder, number: decoder.translate(number), jobs)
+
+    def lists(
+        self, k: int, form: Callable[[str, list[Hypothesis]], Result], jobs: int = 1, *, unique: bool = True
+    ) -> Generator[Result, None, None]:
+        """What `form` makes of a sentence's id and up to k hypotheses, best first; it is called in the processes."""
+        return self.map(lambda id, decoder, number: form(id, decoder.kbest(number, k, unique=unique)), jobs)
+
+    def map(self, work: Callable[[str, ShardDecoder, int], Result], jobs: int = 1) -> Generator[Result, None, None]:
+        """`work` of each sentence, given by its id, the decoder of its shard and its number there."""
+        decoders: dict[int, ShardDecoder] = {}  # filled in each process as needed
+
+        def translate(block: tuple[int, range]) -> list[Result]:
+            at, sentences = block
+            if at not in decoders:
+                decoders[at] = ShardDecoder(self.shards[at], self.weights, self.model, self.options)
+            return [work(self.shards[at].id(number), decoders[at], number) for number in sentences]
+
+        def blocks() -> Iterator[tuple[int, range]]:
+            for at, shard in enumerate(self.shards):
+                for first in range(0, len(shard), BLOCK):
+                    yield at, range(first, min(first + BLOCK, len(shard)))
+
+        with contextlib.closing(ordered_map(translate, list(blocks()), jobs)) as found:
+            for results in found:
+                yield from results

@@ -1,0 +1,409 @@
+"""The experiment of ACL 2014: baseline, EXEC, RAMPION and REBOL × two parsers, on GeoQuery's German questions.
+
+A configuration (conf/experiments/acl2014.yaml) comes in. A base system is built from general text, the 600 training
+questions are learned from, η is chosen by cross-validation on them, and the 280 test questions are translated, parsed
+and answered at the end. Tables go out as Markdown and as an HTML page; translations and outcomes as JSON lines. Run the
+same experiment again to resume it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+
+from itersel.base.config import PathStr, Range, Settings, load, validate
+from itersel.base.config import build as make_config
+from itersel.base.errors import ConfigError
+from itersel.base.files import atomic_write, read_lines
+from itersel.base.paper_table import PaperTable
+from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
+from itersel.lists.source import ListOptions, open_source
+from itersel.lm.model import LanguageModel
+from itersel.metrics.corpus import CorpusMetric
+from itersel.model.features import Weights
+from itersel.model.vectors import Vector
+from itersel.pipeline.build import build, index_path, language_model_path
+from itersel.pipeline.build_config import BuildConfig
+from itersel.pipeline.geoquery_parser import ParserFiles, build_parser
+from itersel.pipeline.geoquery_tables import (
+    Tested,
+    difference_table,
+    eta_table,
+    example_table,
+    markdown,
+    score_table,
+    variants,
+    wins,
+)
+from itersel.report import write_report
+from itersel.response.geoquery.data import (
+    EMPTY_ANSWER,
+    Fold,
+    Question,
+    read_corrected_german,
+    read_questions,
+    read_splits,
+)
+from itersel.response.geoquery.database import FACTS_FILE
+from itersel.response.geoquery.response import GeoQueryResponse
+from itersel.response.geoquery.scores import f1_scores
+from itersel.response.geoquery.umlauts import restore_umlauts, word_counts
+from itersel.run.config import TrainConfig, load_train_config
+from itersel.run.driver import train
+from itersel.shards.assignment import Layout
+from itersel.shards.compiler import Corpus, IndexGrammars, ShardCompiler
+from itersel.shards.folder import write_shards
+
+METHODS = ("exec", "rampion", "rebol")
+PARSERS = ("extended", "original")
+ASKING = ("exec", "rebol")
+"""The methods that learn from a parser's answers, so that each parser has runs of its own."""
+TITLE = "ACL 2014 on GeoQuery, German to English"
+
+
+@dataclass(frozen=True)
+class SelectionOfText:
+    """Which pairs of the corpora the base system is made of: it saves processor time."""
+
+    max_words: Annotated[int, Range(1)] = 30
+    """The longest sentence on either side."""
+    rare: Annotated[int, Range(0)] = 3000
+    """Keep pairs with a German word of a training question that at most so many pairs have."""
+    every: Annotated[int, Range(1)] = 4
+    """Of the other pairs up to `short_words`, keep one in so many."""
+    short_words: Annotated[int, Range(1)] = 20
+
+
+@dataclass(frozen=True)
+class Acl2014Config:
+    """The whole experiment."""
+
+    work: Path
+    data: PathStr
+    """GeoQuery's folder."""
+    corpora: tuple[PathStr, ...]
+    """General German-English text: files NAME.de.gz and NAME.en.gz."""
+    start: PathStr
+    """Weights of the baseline, and of all before they learn."""
+    text: SelectionOfText = field(default_factory=SelectionOfText)
+    build: Settings = field(default_factory=lambda: Settings.of({}))
+    """Keys of `itersel build` for the base system."""
+    train: Settings = field(default_factory=lambda: Settings.of({}))
+    """Keys of `itersel train` for all methods."""
+    etas: tuple[float, ...] = (0.01, 0.001, 0.0001)
+    folds: Annotated[int, Range(2)] = 3
+    fold_epochs: Annotated[int, Range(1)] = 3
+    seeds: tuple[int, ...] = (1,)
+    """A training run for each, with another order of the questions."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if not self.corpora or not self.etas or not self.seeds:
+            raise ConfigError("corpora, etas and seeds need at least one value")
+
+
+def load_experiment(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Acl2014Config:
+    """Read the file, then apply overrides `key=value`."""
+    return load(Acl2014Config, Settings.read(path).override(overrides))
+
+
+class Acl2014:
+    """One experiment in its work folder."""
+
+    def __init__(self, config: Acl2014Config):
+        self.config, self.work = config, config.work
+        self.folders: dict[tuple[str, str], list[Path]] = {}
+        """The final training runs by method and parser, one per seed."""
+
+    @cached_property
+    def splits(self) -> Fold:
+        return read_splits(self.config.data).standard
+
+    @cached_property
+    def english(self) -> list[Question]:
+        return read_questions(self.config.data)
+
+    def run(self) -> Path:
+        """Everything; returns the table's path."""
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.prepare_text()
+        self.base = self.build_base()
+        self.parsers = {
+            "extended": build_parser(self.config.data, self.work / "parser.extended"),
+            "original": build_parser(self.config.data, self.work / "parser.original", self.splits.train),
+        }
+        etas = {name: self.cross_validate(name) for name in METHODS}
+        found: dict[str, dict[str, list[Tested]]] = {}
+        for parser in PARSERS:
+            judge = self.response(parser, "test")
+            systems: dict[str, list[Tested]] = {"baseline": [self.tested(judge, self.config.start)]}
+            for name in METHODS:
+                chosen = etas[name]["chosen"]
+                runs = [self.learned(name, parser, chosen, seed) for seed in self.config.seeds]
+                self.folders[name, parser] = runs
+                systems[name] = [self.tested(judge, str(folder / "weights.txt.gz")) for folder in runs]
+            found[parser] = systems
+        return self.write(found, etas)
+
+    # Data
+
+    def prepare_text(self) -> None:
+        """The corpora's chosen pairs, and both sides of the questions."""
+        if (self.work / "test.en").exists():
+            return
+        german = read_questions(self.config.data, "de")
+        corrected = read_corrected_german(self.config.data)
+        pairs = list(dict.fromkeys(self._pairs()))
+        counts = word_counts(pair[0] for pair in pairs)
+        questions = [restore_umlauts(german[number].text, counts) for number in self.splits.train]
+        self._write("base", select_pairs(pairs, questions, self.config.text))
+        for name, ids, sources in (
+            ("train", self.splits.train, questions),
+            ("test", self.splits.test, [corrected[number] for number in self.splits.test]),
+        ):
+            self._write_lines(f"{name}.gold", (self.english[number].gold for number in ids))
+            self._write(name, zip(sources, (self.english[number].text for number in ids), strict=True))
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        for name in self.config.corpora:
+            yield from zip(read_lines(f"{name}.de.gz"), read_lines(f"{name}.en.gz"), strict=True)
+
+    def _write(self, name: str, pairs: Any) -> None:
+        sides = list(zip(*pairs, strict=True))
+        self._write_lines(f"{name}.de", sides[0])
+        self._write_lines(f"{name}.en", sides[1])
+
+    def _write_lines(self, name: str, lines: Any) -> None:
+        with atomic_write(self.work / name) as stream:
+            stream.writelines(f"{line}\n".encode() for line in lines)
+
+    # Systems
+
+    def build_base(self) -> BuildConfig:
+        """Alignment, language model and index of the general text; shards of the questions, the training ones cut."""
+        own = {
+            "work": str(self.work / "base"),
+            "train": {"source": str(self.work / "base.de"), "target": str(self.work / "base.en"), "shards": False},
+        }
+        config = make_config(BuildConfig, self.config.build.plain() | own)
+        for _ in build(config):
+            pass
+        for name, shards in (("train", self.config.folds), ("test", 1)):
+            corpus = Corpus.read(self.work / f"{name}.de", [self.work / f"{name}.en"], None)
+            compiler = ShardCompiler(corpus, IndexGrammars(index_path(config), config.extract), config.shards.options())
+            for _ in write_shards(compiler, Layout("sequential", shards=shards), self.work / "shards" / name):
+                pass
+        return config
+
+    def shards(self, name: str) -> list[str]:
+        return sorted(str(path) for path in (self.work / "shards" / name).glob("*.itsh"))
+
+    def response(self, parser: str, part: str) -> GeoQueryResponse:
+        files = self.parsers[parser]
+        return GeoQueryResponse(files.index, files.language_model, self._facts(), self.work / f"{part}.gold")
+
+    def _facts(self) -> Path:
+        return Path(self.config.data) / FACTS_FILE
+
+    def learned(
+        self, algorithm: str, parser: str, eta: float, seed: int, shards: Sequence[str] = (), epochs: int | None = None
+    ) -> Path:
+        """The folder of a finished run. RAMPION asks no parser, so both parsers share its runs."""
+        of = f"-{parser}" if algorithm in ASKING else ""
+        part = f"-without{self.shards('train').index(_left_out(self.shards('train'), shards))}" if shards else ""
+        folder = self.work / "runs" / f"{algorithm}{of}-{eta:g}-seed{seed}{part}"
+        train(self.train_config(algorithm, parser, eta, seed, shards, epochs), folder, warn=lambda _: None)
+        return folder
+
+    def train_config(
+        self, algorithm: str, parser: str, eta: float, seed: int, shards: Sequence[str], epochs: int | None
+    ) -> TrainConfig:
+        files: ParserFiles = self.parsers[parser]
+        settings: Any = self.config.train.plain()
+        settings = settings | {
+            "shards": list(shards) or self.shards("train"),
+            "layout": {"kind": "sequential", "shards": 1},
+            "language_model": str(language_model_path(self.base)),
+            "start": self.config.start,
+            "algorithm": algorithm,
+        }
+        if epochs is not None:
+            settings["epochs"] = epochs
+        if algorithm in ASKING:
+            settings["response"] = {
+                "object": "geoquery",
+                "files": {
+                    "index": str(files.index),
+                    "language_model": str(files.language_model),
+                    "facts": str(self._facts()),
+                    "gold": str(self.work / "train.gold"),
+                },
+                "cache": str(self.work / "answers.sqlite"),
+            } | dict(settings.get("response", {}))
+        else:
+            settings.pop("response", None)
+        epoch = dict(settings.get("epoch", {}))
+        learn = dict(epoch.get("learn", {})) | {"eta": eta}
+        settings["epoch"] = epoch | {"learn": learn, "shuffle": True, "seed": seed}
+        return load_train_config(settings)
+
+    def cross_validate(self, algorithm: str) -> dict[str, Any]:
+        """F1 with the extended parser on each part of the training questions, learned from the others."""
+        shards = self.shards("train")
+        judge = self.response("extended", "train")
+        scores = {}
+        for eta in self.config.etas:
+            rows = []
+            for held_out in shards:
+                rest = [path for path in shards if path != held_out]
+                folder = self.learned(algorithm, "extended", eta, self.config.seeds[0], rest, self.config.fold_epochs)
+                rows += [
+                    _row(judge, id, text) for id, text in self.translated([held_out], str(folder / "weights.txt.gz"))
+                ]
+            scores[eta] = float(f1_scores(np.array(rows, dtype=np.float64).sum(axis=0)[None])[0])
+        chosen = max(self.config.etas, key=lambda eta: (scores[eta], -eta))
+        return {"chosen": chosen, "scores": scores}
+
+    def translated(self, shards: Sequence[str], weights: str) -> list[tuple[str, str]]:
+        """Ids and translations."""
+        vector = Vector.of_names(dict(Weights.read(weights)))
+        model = LanguageModel(language_model_path(self.base))
+        decoder = self.train_config("rampion", "extended", 1.0, 1, (), None).epoch.decoder
+        made = []
+        for path in shards:
+            source = open_source(path)
+            numbers = range(len(source))
+            texts = source.translate(vector, numbers, ListOptions(decoder=decoder, model=model))
+            made += [(source.id(number), text) for number, text in zip(numbers, texts, strict=True)]
+        return made
+
+    def tested(self, judge: GeoQueryResponse, weights: str) -> Tested:
+        """Translations of the test questions, with their outcomes and statistics."""
+        pairs = self.translated(self.shards("test"), weights)
+        rows = np.array([_row(judge, id, text) for id, text in pairs], dtype=np.float64)
+        answers = [judge.outcomes(id, [text])[0].detail for id, text in pairs]
+        return Tested([text for _, text in pairs], rows, answers)
+
+    # Tables
+
+    def write(self, found: dict[str, dict[str, list[Tested]]], etas: dict[str, Any]) -> Path:
+        """The tables as Markdown and as a page, and what they were made of beside them."""
+        sources, references, golds = (list(read_lines(self.work / f"test.{end}")) for end in ("de", "en", "gold"))
+        tables = self.tables(found, etas, sources, references, golds)
+        with atomic_write(self.work / "table.md") as stream:
+            stream.write(f"# {TITLE}\n\n{self.settings_text()}\n\n{markdown(tables)}".encode())
+        with atomic_write(self.work / "translations.jsonl") as stream:
+            for parser, systems in found.items():
+                for name, runs in systems.items():
+                    for seed, run in zip(self.config.seeds, runs, strict=False):
+                        for at, (text, answer) in enumerate(zip(run.texts, run.answers, strict=True)):
+                            line = {"parser": parser, "system": name, "seed": seed, "question": at, "text": text}
+                            line |= {"reference": references[at], "answer": answer, "gold": golds[at]}
+                            line |= {"success": bool(run.rows[at][0])}
+                            stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        self.write_page(found, tables, references)
+        return self.work / "table.md"
+
+    def tables(
+        self,
+        found: dict[str, dict[str, list[Tested]]],
+        etas: dict[str, Any],
+        sources: Sequence[str],
+        references: Sequence[str],
+        golds: Sequence[str],
+    ) -> list[PaperTable]:
+        """Tables 1 to 5, the differences in F1, and the rates."""
+        metric = CorpusMetric("bleu", [[line] for line in references])
+        every, answered = np.ones(len(golds), dtype=bool), np.array([gold != EMPTY_ANSWER for gold in golds])
+        without = f"without empty gold answers, {int(answered.sum())} questions"
+        made = []
+        for number, parser in enumerate(PARSERS, 1):
+            title = f"Table {number}: {parser} parser"
+            made += [
+                score_table(found[parser], metric, every, f"{title}, {len(golds)} test questions"),
+                score_table(found[parser], metric, answered, f"{title}, {without}"),
+                difference_table(found[parser], every, f"{title}, differences in F1"),
+            ]
+        ours, theirs = (found[PARSERS[0]][name][0] for name in ("rebol", "rampion"))
+        columns = {"German": sources, "reference": references, "REBOL": ours.texts}
+        accepted = "Table 3: translations of REBOL that are accepted and differ from the reference"
+        made.append(example_table(columns, variants(ours, references), accepted))
+        columns = {"German": sources, "reference": references, "RAMPION": theirs.texts, "REBOL": ours.texts}
+        for title, better, worse in (
+            ("Table 4: REBOL is accepted, RAMPION is not", ours, theirs),
+            ("Table 5: RAMPION is accepted, REBOL is not", theirs, ours),
+        ):
+            made.append(example_table(columns, wins(better, worse), title))
+        questions = sum(1 for _ in read_lines(self.work / "train.gold"))
+        rates = f"η by cross-validation on the {questions} training questions (F1, extended parser)"
+        return [*made, eta_table(etas, rates)]
+
+    def settings_text(self) -> str:
+        """The configuration without its paths, as a list in Markdown."""
+        config = self.config
+        pairs = sum(1 for _ in read_lines(self.work / "base.de"))
+        plain = {
+            "text": asdict(config.text) | {"pairs": pairs},
+            "build": config.build.plain(),
+            "train": config.train.plain(),
+            "etas": config.etas,
+            "folds": config.folds,
+            "fold_epochs": config.fold_epochs,
+            "seeds": config.seeds,
+        }
+        return "\n".join(f"- {key}: `{json.dumps(value)}`" for key, value in plain.items())
+
+    def write_page(
+        self, found: dict[str, dict[str, list[Tested]]], tables: Sequence[PaperTable], references: Sequence[str]
+    ) -> None:
+        """report.html: the tables, BLEU with its tests, and the training runs."""
+        runs: dict[str, Path] = {}
+        systems: dict[str, System] = {}
+        for parser in PARSERS:
+            for name, tested in found[parser].items():
+                title = name.upper() + (f", {parser} parser" if name in ASKING else "")
+                systems[title] = System(title, [run.texts for run in tested])
+                for seed, folder in zip(self.config.seeds, self.folders.get((name, parser), ()), strict=False):
+                    runs[title if len(self.config.seeds) == 1 else f"{title}, seed {seed}"] = folder
+        options = EvaluationOptions(metrics=("bleu",))
+        evaluation = score_systems(list(systems.values()), [[line] for line in references], options)
+        write_report(
+            list(runs.values()),
+            self.work / "report.html",
+            title=TITLE,
+            names=list(runs),
+            evaluation=evaluation,
+            experiment=tables,
+        )
+
+
+def select_pairs(
+    pairs: Sequence[tuple[str, str]], questions: Sequence[str], rule: SelectionOfText
+) -> list[tuple[str, str]]:
+    wanted = {word for line in questions for word in line.split()}
+    short = [pair for pair in pairs if max(len(side.split()) for side in pair) <= rule.max_words]
+    counts = Counter(word for source, _ in short for word in set(source.split()) if word in wanted)
+    rare = {word for word in wanted if counts[word] < rule.rare}
+    return [
+        pair
+        for number, pair in enumerate(short)
+        if not rare.isdisjoint(pair[0].split())
+        or (number % rule.every == 0 and max(len(side.split()) for side in pair) <= rule.short_words)
+    ]
+
+
+def _left_out(shards: Sequence[str], used: Sequence[str]) -> str:
+    return next(path for path in shards if path not in used)
+
+
+def _row(judge: GeoQueryResponse, id: str, text: str) -> tuple[bool, bool, int]:
+    outcome = judge.outcomes(id, [text])[0]
+    return outcome.success, outcome.attempted, 1

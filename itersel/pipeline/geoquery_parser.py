@@ -1,0 +1,69 @@
+"""Building GeoQuery's semantic parser: write its parallel text, then align, estimate and index it as any other.
+
+Question ids come in, and the data set's folder; the files that `itersel.response.geoquery.parser.QuestionParser` reads
+go out. Nothing is done again that is up to date.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from itersel.base.config import build as make_config
+from itersel.base.errors import InputError
+from itersel.base.folders import PARSER, claim_folder
+from itersel.pipeline.build import build, index_path, language_model_path
+from itersel.pipeline.build_config import BuildConfig
+from itersel.response.geoquery.data import read_questions
+from itersel.response.geoquery.database import FACTS_FILE, read_database
+from itersel.response.geoquery.parser import QuestionParser
+from itersel.response.geoquery.parser_text import parser_lines, write_parser_text
+from itersel.response.geoquery.phrases import database_phrases
+
+DATA = Path("..") / "shared" / "data" / "geoquery"
+"""Where the data set is expected, beside the checkout."""
+LM_ORDER = 5
+
+
+@dataclass(frozen=True)
+class ParserFiles:
+    """What a built parser consists of."""
+
+    index: Path
+    language_model: Path
+
+    def open(self) -> QuestionParser:
+        return QuestionParser(self.index, self.language_model)
+
+
+def build_parser(
+    data: str | os.PathLike[str], folder: str | os.PathLike[str], ids: Sequence[int] | None = None
+) -> ParserFiles:
+    """Build the parser that knows these questions (none: all 880) in the folder, or find it there."""
+    data, folder = Path(data), Path(folder)
+    if not (data / FACTS_FILE).exists():
+        raise InputError(
+            "the GeoQuery data set is not here",
+            where=data,
+            hint=f"Name its folder, which has {FACTS_FILE}: --data DIR.",
+        )
+    questions = read_questions(data)
+    chosen = questions if ids is None else [questions[number] for number in ids]
+    phrases = database_phrases(read_database(data / FACTS_FILE))
+    claim_folder(folder, PARSER)
+    write_parser_text(parser_lines(chosen, phrases), folder / "questions", folder / "forms")
+    # The language model knows questions only: phrases are no sentences.
+    write_parser_text(parser_lines(chosen), folder / "lm.questions", folder / "lm.forms")
+    config = make_config(
+        BuildConfig,
+        {
+            "work": str(folder / "work"),
+            "train": {"source": str(folder / "questions"), "target": str(folder / "forms"), "shards": False},
+            "lm": {"order": LM_ORDER, "text": [str(folder / "lm.forms")]},
+        },
+    )
+    for _ in build(config):
+        pass
+    return ParserFiles(index_path(config), language_model_path(config))

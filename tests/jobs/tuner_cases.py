@@ -1,0 +1,36 @@
+"""The tuners on any engine: small runs, whose bytes are compared with the inline engine's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine_cases import assert_same_run
+from itersel.algorithms.mert import MertConfig
+from itersel.algorithms.mira import MiraConfig
+from itersel.algorithms.pro import ProConfig
+from itersel.engines import RunConfig
+from itersel.run.config import TrainConfig
+from itersel.run.driver import train
+from itersel.run.layout import LayoutConfig
+
+TUNERS: dict[str, Any] = {
+    "mert": MertConfig(k=10, starts=2, steps=2),
+    "pro": ProConfig(k=5, interpolation=0.5),
+    "mira": MiraConfig(k=5, passes=2),
+}
+
+
+def tuner_config(data: TrainConfig, name: str, run: RunConfig) -> TrainConfig:
+    """One round over two shards, with language models and without devtest."""
+    layout = LayoutConfig("random", shards=2)
+    return replace(data, algorithm=name, own=TUNERS[name], layout=layout, devtest=(), fold_models=(), epochs=1, run=run)
+
+
+def check_tuner(data: TrainConfig, name: str, run: RunConfig, folder: Path) -> None:
+    """The engine's run has the bytes of the inline engine's: weights, memory, cross-sections, manifest."""
+    for place, engine in (("inline", RunConfig("inline")), ("engine", run)):
+        train(tuner_config(data, name, engine), folder / place, warn=lambda text: None)
+    assert (folder / "engine" / "epoch-001" / "sections.json").exists()
+    assert_same_run(folder / "inline", folder / "engine")

@@ -1,0 +1,128 @@
+"""Held-out line search: its gradient job against a twin, which sentences are used, and what a run comes to."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from engine_cases import small_data
+from itersel.algorithms.gradient_job import GradientJob, collect
+from itersel.algorithms.hols import HolsConfig, places_of, restricted
+from itersel.algorithms.mert import MertConfig
+from itersel.base.errors import ConfigError, InputError
+from itersel.decode.decoder import DecoderConfig
+from itersel.engines import RunConfig
+from itersel.lists.source import ListOptions, ShardSource
+from itersel.lm.model import LanguageModel
+from itersel.mapreduce.execution import assemble, map_item, reduce_range
+from itersel.mapreduce.job import DRIVER
+from itersel.mapreduce.shard_item import parts_of
+from itersel.mapreduce.side import Side
+from itersel.metrics.sentence import sentence_values
+from itersel.model.features import Weights
+from itersel.model.vectors import Vector
+from itersel.run.driver import train
+from itersel.run.layout import LayoutConfig
+from itersel.shards.shard import Shard
+from oracles import soft_ramp as oracle
+
+WEIGHTS = {"p": -0.3, "Glue": 0.1, "LanguageModel": 0.4, "Shape_S10000_T10000": 0.2}
+QUICK = HolsConfig(passes=1, k=10, iterations=1, line_search=MertConfig(k=10, starts=2, steps=5))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    data = small_data(tmp_path_factory.mktemp("data"))
+    layout = LayoutConfig("random", shards=2)
+    return replace(data, algorithm="hols", layout=layout, run=RunConfig("inline"), own=QUICK)
+
+
+def twin(data, groups, conditioned):
+    """The gradient of all sentences with the run's one model, from named features."""
+    lists = []
+    for path in data.shards:
+        options = ListOptions(10, decoder=DecoderConfig(), model=LanguageModel(data.language_model))
+        source = ShardSource(Shard(path))
+        for found in source.lists(Vector.of_names(WEIGHTS), range(len(source)), options):
+            quality = sentence_values(
+                "stupid_bleu", [text.split() for text in found.texts], [text.split() for text in found.references]
+            )
+            lists.append([(row, 5 * (1 - q)) for row, q in zip(found.features, quality.tolist(), strict=True)])
+    made, counts = oracle.gradient(WEIGHTS, lists), oracle.list_counts(lists)
+    return {
+        name: value / (counts[name] if conditioned else 1)
+        for name, value in made.items()
+        if name.startswith(groups) and name in counts
+    }
+
+
+@pytest.mark.parametrize("conditioned", [True, False])
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_the_gradient_job_equals_the_twin(data, tmp_path, conditioned, partitions):
+    items = LayoutConfig("random", shards=3).items([ShardSource(Shard(path)) for path in data.shards], 0)
+    Vector.of_names(WEIGHTS).write(tmp_path / "start")
+    side = Side({"start": str(tmp_path / "start"), "model": data.language_model})
+    job = GradientJob(
+        partitions, k=10, metric="stupid_bleu", cost_scale=5.0, groups=("id", "shape"), conditioned=conditioned
+    )
+    mapped = [record for item in items for record in map_item(job, item, side)]
+    reduced = []
+    for key in range(partitions):
+        mine = [record for record in mapped if record.key == key]
+        reduced += reduce_range(job, key, mine, len(items), side)
+    found = collect(assemble(job, [record for record in mapped if record.key == DRIVER] + reduced, len(items)))
+    expected = twin(data, ("R:", "Shape_"), conditioned)
+    assert {name for name, value in expected.items() if abs(value) > 1e-12} <= set(found.components)
+    assert found.components == pytest.approx({name: expected[name] for name in found.components}, abs=1e-9)
+    assert sum(one["lists"] for one in found.statistics) == 70
+
+
+def test_gradient_and_search_share_no_sentence(data):
+    sources = [ShardSource(Shard(path)) for path in data.shards]
+    items = data.layout.items(sources, 0, folds=3)
+    places = list(places_of(items, 3))
+    assert len(places) == 70
+    for item in restricted(items, [place for place, fold in places if fold == 1]):
+        for part in parts_of(item):
+            assert part.fold == 1
+            shard = Shard(part.file.path)
+            assert all(int(shard.id(sentence)) % 3 == 1 for sentence in part.sentences)
+
+
+def manifest(data, folder, **own):
+    train(replace(data, own=replace(QUICK, **own)), folder, warn=lambda text: None)
+    return json.loads((folder / "manifest.json").read_text())["epochs"]
+
+
+def test_updates_passes_and_the_development_set(data, tmp_path):
+    entries = manifest(data, tmp_path / "run", dev=data.devtest, updates=2)
+    assert [entry["search_sentences"] for entry in entries] == [24, 10], "the last search is on dev"
+    assert all(entry["tune_score"] >= entry["score_before"] for entry in entries)
+    weights = dict(Weights.read(tmp_path / "run" / "epoch-002" / "weights.txt.gz"))
+    assert {name[0] for name in weights if name.startswith(("R", "Shape"))} == {"R"}, "rule identities alone"
+    rows = (tmp_path / "run" / "epoch-001" / "gradient.tsv").read_text().splitlines()
+    sizes = [abs(float(row.split("\t")[1])) for row in rows]
+    assert sizes == sorted(sizes, reverse=True) and rows[0].startswith("R:")
+
+
+def test_sample_top_and_seen_sentences(data, tmp_path):
+    entries = manifest(data, tmp_path / "run", updates=1, search="seen", sample=7, top=3)
+    assert [entry["search_sentences"] for entry in entries] == [7]
+    assert entries[0]["sparse"] <= 3
+
+
+def test_a_run_that_ends_early_says_so(data, tmp_path):
+    warnings = []
+    train(replace(data, epochs=1), tmp_path / "run", warn=warnings.append)
+    assert "the run ended after 1 of 2 updates, before the last search: raise epochs" in warnings
+
+
+def test_bad_settings(data, tmp_path):
+    with pytest.raises(ConfigError, match="groups names no sparse features"):
+        replace(QUICK, groups="dense")
+    with pytest.raises(ConfigError, match=r"hols.folds is 4, but there are 3 fold models"):
+        manifest(data, tmp_path / "a", folds=4)
+    with pytest.raises(ConfigError, match="folds are numbered 0 to 2"):
+        manifest(data, tmp_path / "b", held_out=3)
+    with pytest.raises(InputError, match="hols needs dense weights to start from"):
+        manifest(replace(data, start=None), tmp_path / "c")

@@ -1,0 +1,88 @@
+"""ACL 2014's experiment: which text it takes, what it writes, and its shipped configuration."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from geoquery_outcomes import outcomes
+from itersel.pipeline.geoquery_experiment import Acl2014, SelectionOfText, load_experiment, select_pairs
+from report_runs import HOSTILE, make_runs
+
+CONF = Path(__file__).resolve().parents[3] / "conf" / "experiments" / "acl2014.yaml"
+
+
+def test_the_text_is_chosen_by_the_training_questions():
+    rule = SelectionOfText(max_words=3, rare=2, every=2, short_words=2)
+    pairs = [("a b", "x"), ("fluss a", "y"), ("a b c d fluss", "z"), ("a b", "z"), ("a", "w"), ("a c d", "v")]
+    assert select_pairs(pairs, ["fluss a"], rule) == [("a b", "x"), ("fluss a", "y"), ("a b", "z")]
+
+
+def test_the_shipped_configuration_is_valid():
+    config = load_experiment(CONF, ["seeds=[1, 2]"])
+    assert (config.folds, config.seeds) == (3, (1, 2))
+    assert len(config.corpora) == 10
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Four questions; translations, answers and the reference of the last one are harmful."""
+    folder = tmp_path_factory.mktemp("acl2014")
+    runs = make_runs(folder / "runs")
+    experiment = Acl2014(load_experiment(CONF, [f"work={folder}"]))
+    references = ["a b c d e", "f g h i j", "k l m n o", f"p q r s {HOSTILE[0]}"]
+    for name, lines in {
+        "test.de": ["eins", "zwei", "drei", "vier | fünf"],
+        "test.en": references,
+        "test.gold": ["x", "[]", "y", HOSTILE[1]],
+        "train.gold": ["x"] * 6,
+        "base.de": ["satz"] * 5,
+    }.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    baseline = outcomes(["a b"] * 4, [0, 0, 0, 0], [1, 0, 0, 0])
+    rampion = outcomes(["a", "b", "c", "d"], [1, 1, 0, 0], [1, 1, 1, 0])
+    rebol = outcomes([references[0], "b", "c x", f"{HOSTILE[0]} | {HOSTILE[1]}"], [1, 0, 1, 1], [1, 1, 1, 1])
+    systems = {"baseline": [baseline], "exec": [rampion], "rampion": [rampion], "rebol": [rebol]}
+    names = ("sgd", "mix", "select", "silent", "single")
+    places = [("exec", "extended"), ("rampion", "extended"), ("rebol", "extended"), ("exec", "original")]
+    experiment.folders = {
+        place: [runs[name]] for place, name in zip([*places, ("rebol", "original")], names, strict=True)
+    }
+    etas = {name: {"scores": {0.01: 1.0, 0.001: 2.0}, "chosen": 0.001} for name in ("exec", "rampion", "rebol")}
+    experiment.write({"extended": systems, "original": systems}, etas)
+    return folder
+
+
+def test_the_page_has_all_tables(written):
+    page = (written / "report.html").read_text()
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+    tables = data["experiment"]
+    assert [re.match(r"Table \d|η", one["caption"])[0] for one in tables] == [
+        *(["Table 1"] * 3 + ["Table 2"] * 3),
+        *("Table 3", "Table 4", "Table 5", "η"),
+    ]
+    questions = {one["caption"][:7]: [row["entries"][0]["text"] for row in one["rows"]] for one in tables}
+    assert (questions["Table 3"], questions["Table 4"], questions["Table 5"]) == (["3", "4"], ["3", "4"], ["2"])
+    assert tables[7]["rows"][1]["entries"][-1]["text"] == f"{HOSTILE[0]} | {HOSTILE[1]}"
+    assert [column["prose"] for column in tables[7]["columns"]] == [False, True, True, True, True]
+    assert "3 questions" in tables[1]["caption"]
+    assert {one["name"] for one in data["evaluation"]["systems"]} >= {run["name"] for run in data["runs"]}
+    assert len(data["runs"]) == 5
+
+
+def test_nothing_harmful_is_written(written):
+    for name in ("report.html", "table.md"):
+        text = (written / name).read_text()
+        assert HOSTILE[0] not in text and HOSTILE[1] not in text, name
+    rows = [line for line in (written / "table.md").read_text().splitlines() if line.startswith("| 4 | vier")]
+    harmless = [one.replace("<", "&lt;").replace(">", "&gt;") for one in HOSTILE]
+    assert rows[0] == f"| 4 | vier \\| fünf | p q r s {harmless[0]} | {harmless[0]} \\| {harmless[1]} |"
+
+
+def test_the_table_says_how_it_was_made(written):
+    text = (written / "table.md").read_text()
+    assert "- seeds: `[1]`" in text and '"pairs": 5' in text and '"pop_limit": 30' in text
+    lines = [json.loads(line) for line in (written / "translations.jsonl").read_text().splitlines()]
+    assert len(lines) == 2 * 4 * 4
+    assert sum(line["success"] for line in lines if line["system"] == "rebol") == 6

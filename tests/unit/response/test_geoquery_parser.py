@@ -1,0 +1,64 @@
+"""The semantic parser, the response that compares its answers, and `itersel geoquery ask`."""
+
+import pytest
+
+from itersel.base.errors import InputError
+from itersel.cli import main
+from itersel.pipeline.geoquery_parser import build_parser
+from itersel.response.geoquery.data import GOLD_FILE
+from itersel.response.geoquery.database import FACTS_FILE
+from itersel.response.geoquery.response import GeoQueryResponse
+from itersel.response.protocol import outcomes
+
+
+@pytest.fixture(scope="module")
+def files(geoquery, tmp_path_factory):
+    return build_parser(geoquery, tmp_path_factory.mktemp("parser"), range(0, 880, 4))
+
+
+def test_it_knows_questions_of_its_kind(files):
+    parser = files.open()
+    parse = parser.parse("what is the capital of ohio ?")
+    assert str(parse.tree) == "answer(capital(loc_2(stateid('ohio'))))"
+    assert parse.tokens == "answer@1 capital@1 loc_2@1 stateid@1 ohio@s"
+    assert parser.parse("") is None
+    assert parser.parse("mann mit hut") is None
+
+
+def test_the_response_compares_answers(files, geoquery, tmp_path):
+    (tmp_path / "gold").write_text("[cityid(columbus,oh)]\n[]\n")
+    response = GeoQueryResponse(files.index, files.language_model, geoquery / FACTS_FILE, tmp_path / "gold")
+    assert response("0", ["what is the capital of ohio", "what is the capital of utah"]) == [True, False]
+    found = outcomes(response, "0", ["what is the capital of utah", "mann mit hut"])
+    assert [(one.success, one.attempted, one.detail) for one in found] == [
+        (False, True, "[cityid('salt lake city',ut)]"),
+        (False, False, "no parse"),
+    ]
+    for id in ("2", "-1", "x"):
+        with pytest.raises(InputError, match="no gold answer"):
+            response(id, ["what is the capital of ohio"])
+
+
+def test_the_checksum_is_of_all_that_matters(files, geoquery, tmp_path):
+    made = set()
+    for gold in ("[]\n", "[]\n", "[1.0]\n"):
+        (tmp_path / "gold").write_text(gold)
+        made.add(GeoQueryResponse(files.index, files.language_model, geoquery / FACTS_FILE, tmp_path / "gold").checksum)
+    assert len(made) == 2
+    assert (geoquery / GOLD_FILE).exists()
+
+
+def test_ask(files, geoquery, tmp_path, capsys):
+    del files
+    model = ["--data", str(geoquery), "--model", str(tmp_path)]
+    assert main(["geoquery", "ask", "Which states border Texas?", *model]) == 0
+    out = capsys.readouterr().out
+    assert "parse   answer(state(next_to_2(stateid('texas'))))\n" in out
+    assert out.endswith("answer  [stateid(arkansas),stateid(louisiana),stateid('new mexico'),stateid(oklahoma)]\n")
+    assert main(["geoquery", "ask", "?", *model]) == 2
+    assert "the question is empty" in capsys.readouterr().err
+
+
+def test_data_that_is_not_there(tmp_path, capsys):
+    assert main(["geoquery", "ask", "x", "--data", str(tmp_path), "--model", str(tmp_path / "model")]) == 2
+    assert "the GeoQuery data set is not here" in capsys.readouterr().err

@@ -1,0 +1,86 @@
+"""The soft ramp loss and its gradient against finite differences and a twin; lists in fewer dimensions."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itersel.lists.accumulated import NewList
+from itersel.model.vectors import Vector
+from itersel.tune.projection import projected
+from itersel.tune.soft_ramp import GradientSums, soft_ramp
+from oracles import soft_ramp as oracle
+
+NAMES = ["a", "b", "c", "d"]
+numbers = st.floats(-3, 3).map(lambda value: round(value, 3))
+hypotheses = st.tuples(st.dictionaries(st.sampled_from(NAMES), numbers, max_size=4), st.floats(0, 20))
+lists_of_hypotheses = st.lists(st.lists(hypotheses, min_size=1, max_size=5), min_size=1, max_size=4)
+weight_maps = st.fixed_dictionaries(dict.fromkeys(NAMES, numbers))
+
+
+def arrays(rows):
+    """Features of a list as the kernel hands them out."""
+    sizes = [len(row) for row in rows]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    features = np.array([NAMES.index(name) for row in rows for name in sorted(row)], dtype=np.uint32)
+    values = np.array([row[name] for row in rows for name in sorted(row)], dtype=np.float64)
+    return starts, features, values
+
+
+@given(weight_maps, lists_of_hypotheses)
+def test_loss_gradient_and_counts_equal_the_twin(weights, lists):
+    sums, total = GradientSums(len(NAMES)), 0.0
+    for rows in lists:
+        starts, features, values = arrays([features for features, _ in rows])
+        scores = np.array([sum(weights[name] * value for name, value in features.items()) for features, _ in rows])
+        loss, shares = soft_ramp(scores, np.array([cost for _, cost in rows]))
+        total += loss
+        sums.add(shares, starts, features, values)
+    assert total == pytest.approx(oracle.loss(weights, lists), abs=1e-9)
+    expected = oracle.gradient(weights, lists)
+    assert sums.gradient == pytest.approx([expected.get(name, 0.0) for name in NAMES], abs=1e-9)
+    counts = oracle.list_counts(lists)
+    assert sums.lists.tolist() == [counts.get(name, 0) for name in NAMES]
+
+
+@given(weight_maps, lists_of_hypotheses, st.sampled_from(NAMES))
+def test_the_gradient_equals_finite_differences(weights, lists, name):
+    step = 1e-5
+    up, down = (oracle.loss({**weights, name: weights[name] + way * step}, lists) for way in (1, -1))
+    assert oracle.gradient(weights, lists).get(name, 0.0) == pytest.approx(-(up - down) / (2 * step), abs=1e-4)
+
+
+def test_by_hand():
+    """Two hypotheses of equal score, costs 0 and log 3: hope takes 3/4 and 1/4, fear 1/4 and 3/4."""
+    loss, shares = soft_ramp(np.zeros(2), np.array([0.0, math.log(3)]))
+    assert loss == pytest.approx(math.log(4) - math.log(4 / 3))
+    assert shares == pytest.approx([0.5, -0.5])
+    large, _ = soft_ramp(np.array([1e4, 0.0]), np.array([0.0, 20.0]))
+    assert large == pytest.approx(0.0), "large scores do not overflow"
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(NAMES), numbers, max_size=4), min_size=1, max_size=5), weight_maps)
+def test_projected_lists_score_as_the_features_do(rows, weights):
+    """Dense weights, β and α on a projected list give the scores that the combined weights give on the whole list."""
+    model, gradient = {"c": 0.5, "a": 9.0}, {"c": -1.0, "d": 2.0}
+    found = NewList.of([str(k) for k in range(len(rows))], rows, np.zeros((len(rows), 1), dtype=np.float32))
+    sums = {"f1": Vector.of_names(model), "f2": Vector.of_names(gradient)}
+    small = projected(found, sums, lambda name: name in "cd")
+    assert set(small.names) <= {"a", "b", "f1", "f2"}
+    by_name = {"a": weights["a"], "b": weights["b"], "f1": weights["c"], "f2": weights["d"]}
+    combined = {
+        "a": weights["a"],
+        "b": weights["b"],
+        "c": weights["c"] * model["c"] + weights["d"] * gradient["c"],
+        "d": weights["d"] * gradient["d"],
+    }
+    for k, row in enumerate(rows):
+        low, high = small.starts[k], small.starts[k + 1]
+        numbers_here = small.features[low:high].tolist()
+        assert numbers_here == sorted(set(numbers_here))
+        score = sum(
+            by_name[small.names[f]] * v for f, v in zip(numbers_here, small.values[low:high].tolist(), strict=True)
+        )
+        assert score == pytest.approx(sum(combined[name] * value for name, value in row.items()), abs=1e-9)
