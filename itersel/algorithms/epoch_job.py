@@ -127,31 +127,11 @@ class EpochJob(Job):
         carried_on = State(result.weights, sums, carried).to_bytes()
         return ShardResult(row, _by_id(known, row), statistics, carried_on)
 
-    def learn_from(
-        self,
-        source: AnySource,
-        parts: Sequence[Part],
-        weights: Vector | None,
-        models: LanguageModels,
-        before: int,
-        progress: Progress,
-    ) -> EpochResult:
-        """One file's sentences, by pairs; `before` lists were learned from before."""
-        if isinstance(source, ShardSource):
-            chosen = [(models.open(part.fold), part.sentences) for part in parts]
-            return run_epoch_in_parts(
-                source.data,
-                weights,
-                chosen,
-                self.epoch,
-                number=self.number,
-                lists_before=before,
-                progress=progress,
-            )
-        lists = lists_of_parts(source, parts)
-        return run_list_epoch(
-            source.data, weights, self.epoch, number=self.number, lists=lists, lists_before=before, progress=progress
-        )
+    def learn_from(self, file: FileParts) -> EpochResult:
+        """One file's sentences, by pairs."""
+        if isinstance(file.source, ShardSource):
+            return run_epoch_in_parts(file.source.data, file.weights, file.chosen(), self.epoch, **file.options)
+        return run_list_epoch(file.source.data, file.weights, self.epoch, lists=file.lists(), **file.options)
 
     def plain_row(self, result: EpochResult) -> ShardResult:
         """The row of a shard that starts from the last model."""
@@ -223,7 +203,28 @@ def language_models(side: Side) -> LanguageModels:
     return LanguageModels(side.path(MODEL) if MODEL in side else None, [side.path(name) for name in folds], load=load)
 
 
-LearnFrom = Callable[[AnySource, Sequence[Part], Vector | None, LanguageModels, int, Progress], EpochResult]
+@dataclass(frozen=True, eq=False)
+class FileParts:
+    """Some sentences of one file, the weights to begin with, and what an epoch over them wants to know."""
+
+    source: AnySource
+    parts: Sequence[Part]
+    weights: Vector | None
+    models: LanguageModels
+    options: Mapping[str, Any]
+    """The epoch's number, how many lists were learned from before, and whom to tell of progress."""
+
+    def chosen(self) -> list[tuple[LanguageModel | None, Sequence[int] | None]]:
+        """A shard's sentences by part, each with its language model; None: all sentences."""
+        return [(self.models.open(part.fold), part.sentences) for part in self.parts]
+
+    def lists(self) -> list[int]:
+        """The numbers of all lists that the parts name."""
+        every = range(len(self.source))
+        return [k for part in self.parts for k in (every if part.sentences is None else part.sentences)]
+
+
+LearnFrom = Callable[[FileParts], EpochResult]
 """Learns from some sentences of one file: `EpochJob.learn_from`."""
 
 
@@ -243,7 +244,8 @@ def learn_item(
     for source, parts in open_parts(item):  # sentences of several folds lie side by side in one file
         files += 1
         before = number * item.size + int(statistics.get("lists", 0))
-        result = learn_from(source, parts, weights, models, before, tell)
+        options = {"number": number, "lists_before": before, "progress": tell}
+        result = learn_from(FileParts(source, parts, weights, models, options))
         weights = result.weights
         names.update(result.names)
         if result.average is not None:  # of the file's sentences; below, of all
@@ -258,12 +260,6 @@ def learn_item(
     statistics["nonzero"] = len(row)
     known = result.names if files == 1 else _by_id(names, weights, row)
     return EpochResult(weights, known, statistics, seconds, average)
-
-
-def lists_of_parts(source: AnySource, parts: Sequence[Part]) -> list[int]:
-    """The numbers of all lists that the parts name."""
-    every = range(len(source))
-    return [k for part in parts for k in (every if part.sentences is None else part.sentences)]
 
 
 def _teller(before: Mapping[str, float], progress: Progress | None, counts: Sequence[str]) -> Progress:

@@ -14,23 +14,20 @@ from typing import Annotated, Any, ClassVar
 import msgpack
 
 from itersel.algorithms.base import Model, Round, RunContext
-from itersel.algorithms.epoch_job import EpochJob, language_models, learn_item, lists_of_parts
+from itersel.algorithms.epoch_job import EpochJob, FileParts, language_models, learn_item
 from itersel.algorithms.sgd import EpochAlgorithm
 from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Figure, Statistic
-from itersel.learn.epoch import EpochConfig, EpochResult, Progress
+from itersel.learn.epoch import EpochConfig, EpochResult
 from itersel.learn.figures import FIGURES, STATISTICS
 from itersel.learn.hope_fear import REFERENCES, HopeFear
 from itersel.learn.mixing import Columns, SelectionConfig
 from itersel.learn.response_epoch import COUNTS, STEP, Feedback, run_response_epoch, run_response_list_epoch
-from itersel.lists.source import AnySource, ShardSource
-from itersel.lm.model import LanguageModels
+from itersel.lists.source import ShardSource
 from itersel.mapreduce.job import Tell
-from itersel.mapreduce.shard_item import Part
 from itersel.mapreduce.side import Side, SideFile
 from itersel.mapreduce.work_item import WorkItem
-from itersel.model.vectors import Vector
 from itersel.response.cache import CachedResponse
 from itersel.response.config import ResponseConfig
 from itersel.response.opening import object_name, open_response
@@ -57,21 +54,14 @@ class ResponseJob(EpochJob):
     def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
         feedback = self.feedback(side, item)
 
-        def learn_from(
-            source: AnySource,
-            parts: Sequence[Part],
-            weights: Vector | None,
-            models: LanguageModels,
-            before: int,
-            progress: Progress,
-        ) -> EpochResult:
+        def learn_from(file: FileParts) -> EpochResult:
             feedback.forget_counts()  # they are of one file; `learn_item` adds them up
-            options: Any = {"number": self.number, "lists_before": before, "progress": progress}
-            if isinstance(source, ShardSource):
-                chosen = [(models.open(part.fold), part.sentences) for part in parts]
-                return run_response_epoch(source.data, weights, chosen, self.epoch, feedback, **options)
-            lists = lists_of_parts(source, parts)
-            return run_response_list_epoch(source.data, weights, self.epoch, feedback, lists=lists, **options)
+            if isinstance(file.source, ShardSource):
+                chosen = file.chosen()
+                return run_response_epoch(file.source.data, file.weights, chosen, self.epoch, feedback, **file.options)
+            return run_response_list_epoch(
+                file.source.data, file.weights, self.epoch, feedback, lists=file.lists(), **file.options
+            )
 
         models, progress = language_models(side), self.progress(tell)
         result = learn_item(item, self.start(side), models, self.number, progress, learn_from, tuple(self.counts))
