@@ -7,7 +7,7 @@ PROCESSES ?= 2
 # The tests start some thousand processes: with bytecode each takes a fifth of a second less.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo sample test lint check sanitize sanitized-kernel sanitized-tests tools benchmark clean
+.PHONY: demo sample test lint check sanitize tools benchmark clean
 
 demo: $(VENV)/ready
 	$(BIN)/itersel demo
@@ -17,14 +17,13 @@ sample: $(VENV)/ready
 	$(BIN)/itersel build conf/sample.yaml
 	$(BIN)/itersel train conf/sample-train.yaml --output work/sample/run
 
-# What mostly waits (downloads, tools, the tests of engines) runs beside what computes. The kernel with sanitizers is
-# compiled beside mypy, and tested beside the engines.
+# What mostly waits runs beside what computes: downloads and tools beside the compiler, the sanitizers, with what the
+# others leave of the processor, beside the tests of engines.
 test:
-	$(MAKE) --jobs 3 --output-sync $(VENV)/ready-to-test tools
-	$(MAKE) --jobs 2 --output-sync lint sanitized-kernel
-	$(MAKE) --jobs 2 check sanitized-tests
+	$(MAKE) --jobs 3 --output-sync lint $(VENV)/ready-to-test tools
+	$(MAKE) --jobs 2 check sanitize
 
-lint:
+lint: $(VENV)/packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror itersel/kernel/*/*.cc itersel/kernel/*/*.hh
@@ -50,16 +49,10 @@ benchmark: $(VENV)/ready-to-test
 	$(BIN)/python benchmarks/figures.py run
 	$(BIN)/python benchmarks/figures.py table
 
-sanitized-kernel:
-	PATH="$(abspath $(BIN)):$$PATH" bash tests/sanitize.sh build
-
-# The output comes in one piece, as other tests run at the same time.
-sanitized-tests:
-	@PATH="$(abspath $(BIN)):$$PATH" bash tests/sanitize.sh test -n 1 > build/sanitized.log 2>&1; \
-	status=$$?; echo "tests/sanitize.sh:"; cat build/sanitized.log; exit $$status
-
+# The output comes in one piece, as other tests may run at the same time.
 sanitize:
-	PATH="$(abspath $(BIN)):$$PATH" bash tests/sanitize.sh
+	@mkdir -p build; PATH="$(abspath $(BIN)):$$PATH" nice -n 5 bash tests/sanitize.sh > build/sanitized.log 2>&1; \
+	status=$$?; echo "tests/sanitize.sh:"; cat build/sanitized.log; exit $$status
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
