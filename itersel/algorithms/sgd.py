@@ -114,6 +114,7 @@ class Sgd(EpochAlgorithm):
     """Algorithm 1."""
 
     name, label, number = "sgd", "SGD", 1
+    settings_by_data = True
     carry = True
     one_shard = True
     small_set = True
@@ -131,6 +132,7 @@ class MixSgd(EpochAlgorithm):
     """Algorithm 2."""
 
     name, label, number = "mix_sgd", "MixSGD", 2
+    settings_by_data = True
     carry = True
 
 
@@ -138,12 +140,14 @@ class IterMixSgd(EpochAlgorithm):
     """Algorithm 3."""
 
     name, label, number = "iter_mix_sgd", "IterMixSGD", 3
+    settings_by_data = True
 
 
 class IterSelSgd(EpochAlgorithm):
     """Algorithm 4."""
 
     name, label, number = "iter_sel_sgd", "IterSelSGD", 4
+    settings_by_data = True
 
     def selection(self) -> SelectionConfig:
         return self.settings.selection
