@@ -31,9 +31,8 @@ from itersel.pipeline.build_paths import (
 )
 from itersel.pipeline.model_stages import align, index_pairs, language_model
 from itersel.pipeline.stages import FOLDER, Stage, StageResult, recorded, run_stage
-from itersel.pipeline.text_stages import learn_splitter, prepare_set, prepare_train, split_source
+from itersel.pipeline.text_stages import choose_set, learn_splitter, prepare_set, prepare_train, split_source
 from itersel.run.build_folder import BuildFolder, forget_build
-from itersel.shards.assignment import Layout
 from itersel.shards.compiler import Corpus, IndexGrammars, ShardCompiler
 from itersel.shards.folder import MANIFEST, check_folder, describe_inputs, read_manifest, write_shards
 
@@ -115,7 +114,8 @@ def stages(config: BuildConfig) -> Iterator[Stage]:
 def waves(config: BuildConfig) -> Iterator[list[Stage]]:
     """The stages in groups that depend on earlier groups only. Where several are in one, each works in one process."""
     yield [prepare_train(config)]
-    yield [prepare_set(config, name, one) for name, one in config.sets.items()]
+    yield [prepare_set(config, name, one) for name, one in config.sets.items() if one.of is None]
+    yield [choose_set(config, name, one) for name, one in config.sets.items() if one.of is not None]
     if config.text.split_source:
         yield [learn_splitter(config)]
         yield [split_source(config, name) for name in (TRAIN, *config.train.held_out, *config.sets)]
@@ -126,27 +126,16 @@ def waves(config: BuildConfig) -> Iterator[list[Stage]]:
     yield [align(config), *models]
     yield [index_pairs(config)]
     if config.train.shards:
-        layout = config.shards.train_layout(config.seed)
-        yield [_shard(config, TRAIN, 1, config.train.domains is not None, layout, config.extract)]
-    rules = _rules_of_sets(config)
-    layout = config.shards.set_layout(config.seed)
-    alone = replace(config, jobs=1)
-    yield [
-        *(_shard(alone, name, 1, config.train.domains is not None, layout, rules) for name in config.train.held_out),
-        *(
-            _shard(alone, name, len(one.references), one.domains is not None, layout, rules)
-            for name, one in config.sets.items()
-        ),
-    ]
+        yield [_shard(config, TRAIN, config.extract)]
+    rules, alone = _rules_of_sets(config), replace(config, jobs=1)
+    yield [_shard(alone, name, rules) for name in (*config.train.held_out, *config.sets)]
 
 
-def _shard(
-    config: BuildConfig, name: str, references: int, labelled: bool, layout: Layout, rules: ExtractConfig
-) -> Stage:
+def _shard(config: BuildConfig, name: str, rules: ExtractConfig) -> Stage:
     folder, options = shards_path(config, name), config.shards.options()
-    sentences, index = source_path(config, name), index_path(config)
-    targets = [reference_path(config, name, number) for number in range(references)]
-    tasks = tasks_path(config, name) if labelled else None
+    layout, sentences, index = config.layout(name), source_path(config, name), index_path(config)
+    targets = [reference_path(config, name, number) for number in range(config.references(name))]
+    tasks = tasks_path(config, name) if config.labelled(name) else None
     inputs = {"sentences": sentences, "index": index}
     inputs |= {f"reference.{number}": path for number, path in enumerate(targets)}
     if tasks is not None:
