@@ -31,6 +31,7 @@ from itersel.lists.rescoring import rescore, score_of
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
 from itersel.pipeline import build as pipeline
+from itersel.pipeline import build_paths
 from itersel.pipeline.build_config import TRAIN, BuildConfig, load_config
 from itersel.pipeline.stages import StageResult
 from itersel.report import write_report
@@ -75,17 +76,17 @@ class Build:
         """The shards of a set, in order."""
         if name not in self.sets:
             raise ConfigError(f"there is no set {name!r}", hint=f"The sets are {', '.join(self.sets)}.")
-        pattern = os.fspath(pipeline.shards_path(self.config, name) / f"*{SHARD_SUFFIX}")
+        pattern = os.fspath(build_paths.shards_path(self.config, name) / f"*{SHARD_SUFFIX}")
         return [Shard(path) for path in expand([pattern], name)]
 
     @property
     def language_model(self) -> Path:
-        return pipeline.language_model_path(self.config)
+        return build_paths.language_model_path(self.config)
 
     @property
     def fold_models(self) -> list[Path]:
         """Models that each lack a fold of the training text (`lm.folds`), in the order of the folds."""
-        return pipeline.fold_model_paths(self.config)
+        return build_paths.fold_model_paths(self.config)
 
     def __repr__(self) -> str:
         return f"<Build {self.directory}: shards of {', '.join(self.sets)}>"

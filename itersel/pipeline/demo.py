@@ -22,8 +22,9 @@ from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, sc
 from itersel.evaluation.significance import p_text
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
-from itersel.pipeline.build import build, language_model_path, shards_path
+from itersel.pipeline.build import build
 from itersel.pipeline.build_config import TRAIN, BuildConfig, load_config
+from itersel.pipeline.build_paths import language_model_path, shards_path
 from itersel.pipeline.stages import table
 from itersel.report import write_report
 from itersel.run.config import TrainConfig, expand, load_train_config

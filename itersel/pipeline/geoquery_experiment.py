@@ -30,8 +30,9 @@ from itersel.lm.model import LanguageModel
 from itersel.metrics.corpus import CorpusMetric
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
-from itersel.pipeline.build import build, index_path, language_model_path
+from itersel.pipeline.build import build
 from itersel.pipeline.build_config import BuildConfig
+from itersel.pipeline.build_paths import index_path, language_model_path
 from itersel.pipeline.geoquery_parser import ParserFiles, build_parser
 from itersel.pipeline.geoquery_tables import (
     Tested,

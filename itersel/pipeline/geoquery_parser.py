@@ -14,8 +14,9 @@ from pathlib import Path
 from itersel.base.config import build as make_config
 from itersel.base.errors import InputError
 from itersel.base.folders import PARSER, claim_folder
-from itersel.pipeline.build import build, index_path, language_model_path
+from itersel.pipeline.build import build
 from itersel.pipeline.build_config import BuildConfig
+from itersel.pipeline.build_paths import index_path, language_model_path
 from itersel.response.geoquery.data import read_questions
 from itersel.response.geoquery.database import FACTS_FILE, read_database
 from itersel.response.geoquery.parser import QuestionParser

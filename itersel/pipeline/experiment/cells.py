@@ -33,8 +33,9 @@ from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import open_source
 from itersel.lm.model import LanguageModel
 from itersel.model.features import GROUPS, PREFIXES, Weights, parse_groups
-from itersel.pipeline.build import build, built, fold_model_paths, language_model_path, shards_path
+from itersel.pipeline.build import build, built
 from itersel.pipeline.build_config import TRAIN
+from itersel.pipeline.build_paths import fold_model_paths, language_model_path, shards_path
 from itersel.pipeline.experiment.config import GIVEN, Cell, ExperimentConfig, run_suffix
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig, expand, identity

@@ -23,7 +23,8 @@ from itersel.base.settings import Given
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
-from itersel.pipeline.build_config import TRAIN, BuildConfig, FeatureGroups, Name
+from itersel.pipeline.build_config import TRAIN, BuildConfig, FeatureGroups
+from itersel.pipeline.set_config import Name
 from itersel.run.config import TrainConfig, check_search, load_train_config
 
 GIVEN = "given"

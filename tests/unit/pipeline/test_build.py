@@ -13,8 +13,9 @@ from itersel.base.folders import MARK
 from itersel.cli import main
 from itersel.grammar.extraction import ExtractConfig, Extractor
 from itersel.lm.binary import write_binary
-from itersel.pipeline.build import alignment_path, build, built, language_model_path, source_path, stages
+from itersel.pipeline.build import build, built, stages
 from itersel.pipeline.build_config import load_config
+from itersel.pipeline.build_paths import alignment_path, language_model_path, source_path
 from itersel.pipeline.stages import Stage, StageResult, recorded, run_stage, table
 from itersel.shards.folder import check_folder
 from itersel.shards.shard import Shard

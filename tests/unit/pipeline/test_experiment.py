@@ -20,7 +20,7 @@ from itersel.evaluation.scoring import Comparison, Evaluation, SystemScore
 from itersel.evaluation.significance import Bootstrap, Randomization
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights, parse_groups
-from itersel.pipeline.build import language_model_path, shards_path
+from itersel.pipeline.build_paths import language_model_path, shards_path
 from itersel.pipeline.experiment import cells
 from itersel.pipeline.experiment.cells import (
     CellPlan,
