@@ -820,11 +820,11 @@ ARGUMENTS = [
         "evaluation.json: the output would replace an input",
     ),
     ("inspect nowhere", "nowhere: cannot read: No such file or directory"),
-    ("inspect shards", "shards: a folder without run.json"),
-    ("inspect train.de", "train.de: not a grammar, shard, weights file, language model or run"),
+    ("inspect shards --sentence 0", "shards: not a shard file"),
+    ("inspect train.de --derivation", "translating needs weights"),
     ("inspect weights --grep (", "grep '(': missing ), unterminated subpattern at position 0"),
     ("inspect weights --top -1", "top is -1"),
-    ("inspect weights --sentence 0", "weights is not a shard"),
+    ("inspect weights --sentence 0", "weights: not a shard file"),
     ("inspect shards/shard.0000.itsh --sentence 99", "shards/shard.0000.itsh: sentence is 99"),
     ("inspect shards/shard.0000.itsh --sentence -1", "shards/shard.0000.itsh: sentence is -1"),
     ("inspect shards/shard.0000.itsh --sentence 0 --derivation", "translating needs weights"),
@@ -887,6 +887,16 @@ FINE = {
     ("rerank json", "weights", "empty"),
     ("report", "run/manifest.json", "missing"),  # a run that has not finished an epoch
     ("inspect shard", "weights", "empty"),
+    *(  # an empty file or a folder is shown as what it is
+        (name, file, damage)
+        for name, file in (
+            ("inspect grammar", "grammar"),
+            ("inspect weights", "weights"),
+            ("inspect arpa", "lm.arpa"),
+            ("inspect binary", "lm.bin"),
+        )
+        for damage in ("empty", "folder")
+    ),
     ("experiment", "weights", "empty"),
 }
 # Messages that name what is missing instead of the file.
