@@ -96,7 +96,7 @@ class EpochAlgorithm(Algorithm):
         """What looks wrong with an epoch; without any pair there is nothing to learn from, which is an error."""
         if total["pairs"] == 0:
             raise InputError(
-                "not one pair of hypotheses with different metric values in the whole epoch: nothing can be learned",
+                "in the whole epoch, no two hypotheses of a list differ in the metric: nothing can be learned",
                 hint="Are references and translations in the same tokenisation, and is k large enough?",
             )
         found = []

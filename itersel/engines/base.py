@@ -31,7 +31,9 @@ class Engine(ABC):
     def dry_run(cls, config: RunConfig, folder: Path, workload: Callable[[], Workload]) -> str:
         """What a run would make and cost, for people, without making or asking anything. `workload` measures it."""
         del folder, workload
-        raise ConfigError(f"the engine {config.runner} has no dry run", hint="It costs nothing: run it.")
+        raise ConfigError(
+            f"the engine {config.runner} has no dry run", hint="Leave out the dry run: this engine costs nothing."
+        )
 
     def close(self) -> None:
         """Stop what is still under way, on whatever machine, and remove temporary data."""

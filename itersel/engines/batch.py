@@ -117,7 +117,7 @@ class Batch:
             elif now - answered > SILENCE_SECONDS:
                 raise ResourceError(
                     f"the queue has not answered for {now - answered:.0f} seconds",
-                    hint="The same command again continues where this run stopped.",
+                    hint="Run the same command again to resume.",
                 )
             time.sleep(min(max(SHORTEST_PAUSE, PAUSE_SHARE * (now - begin)), LONGEST_PAUSE))
 

@@ -206,7 +206,7 @@ def aws_errors() -> Iterator[None]:
     try:
         yield
     except (NoCredentialsError, PartialCredentialsError):
-        raise ResourceError("AWS wants credentials, and there are none", hint=CREDENTIALS_HINT) from None
+        raise ResourceError("AWS needs credentials, but there are none", hint=CREDENTIALS_HINT) from None
     except ClientError as error:
         said = error.response.get("Error", {})
         raise ResourceError(
@@ -214,7 +214,7 @@ def aws_errors() -> Iterator[None]:
             hint="Do bucket, roles and region exist, and may these credentials use them?",
         ) from None
     except (BotoCoreError, Boto3Error) as error:
-        raise ResourceError(f"AWS could not be asked: {error}") from None
+        raise ResourceError(f"AWS does not answer: {error}") from None
 
 
 def split_address(address: str) -> tuple[str, str]:

@@ -104,7 +104,8 @@ def check_options(options: Sequence[str]) -> None:
     for before, option in zip(["", *options], options, strict=False):
         if not option.startswith("-") and not before.startswith("-"):
             raise ConfigError(
-                f"run.options: {option!r} is no option of qsub", hint="Write option and value as two texts: [-q, NAME]."
+                f"run.options: {option!r} is not an option of qsub",
+                hint="Write option and value as two texts: [-q, NAME].",
             )
         if OURS.fullmatch(option):
             raise ConfigError(f"run.options: {option!r} is set by itersel itself", hint="Leave it out.")

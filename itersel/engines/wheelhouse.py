@@ -103,7 +103,7 @@ def check_wheelhouse(folder: str | os.PathLike[str]) -> dict[str, Any]:
     again = f"Build it again: itersel wheelhouse {folder}"
     for entry in manifest["files"]:
         if file_checksum(folder / entry["name"]) != entry["sha256"]:
-            raise InputError("the checksum is not that of the manifest", where=folder / entry["name"], hint=again)
+            raise InputError("the checksum differs from that in the manifest", where=folder / entry["name"], hint=again)
     if manifest["build"] != build_id():
         raise ConfigError(
             f"the wheelhouse has itersel {manifest['version']} (build {manifest['build']}),"

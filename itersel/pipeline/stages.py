@@ -133,7 +133,7 @@ def _holds(stage: Stage, record: Mapping[str, Any], work: Path) -> bool:
     try:
         for output in stage.outputs:
             if file_checksum(output) != record["outputs"].get(os.path.relpath(output, work)):
-                raise InputError("the content is not the one that was written", where=output)
+                raise InputError("the content has changed since it was written", where=output)
         if stage.check is not None:
             stage.check()
     except InputError as error:

@@ -80,7 +80,7 @@ class RunDirectory:
         if (self.path / "manifest.json").exists():
             self.manifest = read_json(self.path / "manifest.json")
             if self.manifest.get("format") != FORMAT:
-                raise InputError("a manifest of another version of itersel", where=self.path / "manifest.json")
+                raise InputError("written by another version of itersel", where=self.path / "manifest.json")
         self._check()
         self._tidy()
 
@@ -89,7 +89,7 @@ class RunDirectory:
             for name, checksum in entry["files"].items():
                 if file_checksum(self.path / name) != checksum:
                     raise InputError(
-                        "the file is not the one this run wrote: its checksum is wrong",
+                        "the file has changed since this run wrote it: the checksum is wrong",
                         where=self.path / name,
                         hint="Start again in another directory.",
                     )

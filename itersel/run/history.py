@@ -121,7 +121,7 @@ def read_history(directory: str | os.PathLike[str]) -> History:
         epochs.append(_epoch(number, entry, whole, rows, made, parts, where))
     chosen = manifest.get("chosen")
     if chosen is not None and not (_whole_number(chosen) and 1 <= chosen <= len(epochs)):
-        raise InputError(f"damaged: epoch {chosen!r} is chosen, but not there", where=where)
+        raise InputError(f"damaged: epoch {chosen!r} is chosen, but missing", where=where)
     first = manifest.get("start")
     start = _epoch(0, first, Measures({}, {}), (), None, parts, where) if isinstance(first, dict) else None
     return History(declaration, tuple(epochs), start, chosen, manifest.get("stopped") is True)
