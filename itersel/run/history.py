@@ -2,7 +2,7 @@
 
 Reads run.json, manifest.json and statistics.jsonl (itersel.run.directory) and never writes. Only declared numbers are
 read: the facts and sums that the figures of the declaration are made of. They may be absent, but whatever is there has
-to be a number. Epochs that the manifest does not call finished are left out.
+to be a number. Only epochs that the manifest lists as finished are read.
 """
 
 from __future__ import annotations
