@@ -149,7 +149,7 @@ class KBestJob(Job):
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """What all shards came to."""
+    """The result over all shards."""
 
     statistics: list[dict[str, Any]]
     states: list[bytes]

@@ -106,7 +106,7 @@ def _references(content: bytes, item: WorkItem) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class SelectConfig:
-    """What all three have."""
+    """Settings that all three share."""
 
     select: bool = False
     """Keep only the columns that `selection` says, as iter_sel_sgd does."""

@@ -36,7 +36,7 @@ from itersel.tune.objective import LENGTHS, Objective
 from itersel.tune.space import Lines
 
 MEMORY = "tuning.json"
-"""The file in a round's folder from which the next round goes on."""
+"""The file in a round's folder from which the next round continues."""
 SHORT, LONG = 0.5, 2.0
 """Output that is shorter or longer than this, relative to the references, is not a translation."""
 FELL = 0.1
