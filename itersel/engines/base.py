@@ -24,7 +24,7 @@ class Engine(ABC):
     @abstractmethod
     def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], tell: Tell) -> Iterator[Record]:
         """Map all items, reduce all ranges; the records for the driver, as `itersel.mapreduce.execution.assemble`
-        orders them. `tell` hears of the units of work done so far and of the job's counts, as often as the engine
+        orders them. `tell` is called with the units of work done so far and the job's counts, as often as the engine
         knows them. A failure is a UserError that begins with the failing item's own words."""
 
     @classmethod

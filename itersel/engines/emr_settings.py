@@ -1,4 +1,4 @@
-"""What is told to mrjob's EMR runner: the configuration file, and `run.options` over it; and what that would cost.
+"""Settings of mrjob's EMR runner: the configuration file, and `run.options` over it; and what that would cost.
 
 Only what costs money or goes into the run's directory is looked at here; everything else passes through to mrjob.
 Nothing in this module talks to AWS.
@@ -75,7 +75,7 @@ class EmrSettings:
 
     @property
     def cluster_id(self) -> str | None:
-        """A cluster that is there already, and stays."""
+        """An existing cluster, which is not ended."""
         found = self.values.get("cluster_id")
         return None if found is None else str(found)
 

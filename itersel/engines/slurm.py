@@ -18,7 +18,7 @@ from itersel.engines.batch_queue import ArrayJob, BatchQueue, Place, TaskState, 
 FAILED = frozenset(
     ("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT")
 )
-"""Ends that are no success; a job that Slurm itself puts back into the queue is PENDING again instead."""
+"""States of jobs that failed; a job that Slurm itself puts back into the queue is PENDING again instead."""
 PATIENT = frozenset(
     ("None", "Resources", "Priority", "Dependency", "JobArrayTaskLimit", "BeginTime", "Cleaning", "Prolog")
 )
