@@ -24,7 +24,7 @@ from itersel.text.bitext import NORMALIZATIONS
 Name = Annotated[str, Matches("[A-Za-z0-9_][A-Za-z0-9_.-]*", "letters, digits, `_`, `-` and `.`")]
 """The name of a set or an experiment, which also names files."""
 FOLDS = 10
-"""Language models by fold where nothing is said about them."""
+"""Language models by fold by default."""
 
 
 class FeatureGroups(Rule):
@@ -95,7 +95,7 @@ class LmConfig:
     """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file.
 
     `unseen` makes a second model without the training shards' sentences: one to train on them with, as it does not
-    know their references, just as no model knows those of a test. `folds` is for training on all of the text: so many
+    know their references, just as no model knows those of a test. `folds` is for training on all of the text: that many
     models, the k-th without the sentences i with i mod folds = k; 0: none. Default: as many as `extract` has folds, and
     10 with `extract.leave_one_out`."""
 
