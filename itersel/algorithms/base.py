@@ -59,7 +59,7 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What a round came to."""
+    """The result of a round."""
 
     weights: Vector
     names: NameTable
@@ -160,7 +160,7 @@ class Algorithm(ABC):
         """One round, counted from 0."""
 
     def finished(self, history: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether no further round is worth its while. `history` has the manifest's facts of the rounds so far."""
+        """Whether further rounds are not worth running. `history` has the manifest's facts of the rounds so far."""
         del history
         return False
 

@@ -4,8 +4,8 @@
                                             for the driver: statistics, and what the shard carries on
     reduce  all shards' pieces of a range → the range's kept columns (itersel.learn.mixing), and their names
 
-Shards that go on from their own weights (`carry`: sgd, mix_sgd) have a state; their row is the mean over the epochs so
-far. Work items are those of itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
+Shards that continue from their own weights (`carry`: sgd, mix_sgd) have a state; their row is the mean over the epochs
+so far. Work items are those of itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric", "nonzero")
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a shard that goes on from its own weights carries: these, and the sum of its rows over the epochs."""
+    """What a shard that continues from its own weights carries: these, and the sum of its rows over the epochs."""
 
     weights: Vector
     sums: Vector
@@ -83,7 +83,7 @@ class EpochJob(Job):
     number: int = 0
     """The epoch's, from 0."""
     carry: bool = False
-    """A shard goes on from its own weights; otherwise all start from the same."""
+    """Each shard continues from its own weights; otherwise all start from the same."""
     selection: SelectionConfig = field(default_factory=SelectionConfig)
 
     counts: ClassVar[Mapping[str, str]] = {key: "max" if key == "nonzero" else "sum" for key in COUNTS}
@@ -100,7 +100,7 @@ class EpochJob(Job):
         return Vector.read(side.path(START), mapped=True) if START in side else None
 
     def progress(self, tell: Tell) -> Progress:
-        """What an epoch tells of itself, for the engine."""
+        """The counts that an epoch reports to the engine."""
 
         def progress(sums: dict[str, float]) -> None:
             tell(sums["lists"], sums)

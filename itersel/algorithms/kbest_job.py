@@ -100,7 +100,7 @@ class KBestJob(Job):
         lists = AccumulatedLists.from_bytes(content)
         if lists.sentences != list(sentences):
             raise InputError(
-                "the shard's lists are of other sentences than it has now",
+                "the collected lists belong to other sentences than the shard has now",
                 hint="Tuners collect lists over the rounds: choose a layout other than reshard.",
             )
         return lists
@@ -149,7 +149,7 @@ class KBestJob(Job):
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """What all shards came to."""
+    """The result over all shards."""
 
     statistics: list[dict[str, Any]]
     states: list[bytes]

@@ -43,7 +43,7 @@ class MertConfig(TunerConfig):
     random_directions: Annotated[int, Range(0)] = 2
     """Per point and step, besides the coordinates."""
     steps: Annotated[int, Range(1)] = 30
-    """At most so many steps in a round."""
+    """Most steps in a round."""
     least_gain: Annotated[float, Range(0)] = 1e-5
     """A point rests when no direction gains more (BLEU from 0 to 1)."""
     least_width: Annotated[float, Range(0)] = 1e-6

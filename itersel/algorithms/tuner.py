@@ -36,7 +36,7 @@ from itersel.tune.objective import LENGTHS, Objective
 from itersel.tune.space import Lines
 
 MEMORY = "tuning.json"
-"""The file in a round's folder from which the next round goes on."""
+"""The file in a round's folder from which the next round continues."""
 SHORT, LONG = 0.5, 2.0
 """Output that is shorter or longer than this, relative to the references, is not a translation."""
 FELL = 0.1
@@ -90,7 +90,7 @@ class Memory:
             values = json.loads(path.read_text())
             return cls(values["start"], values["spread"], tuple(values["scores"]), tuple(values["bests"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"cannot go on from the last round: {error}", where=path, hint="Start again.") from None
+            raise InputError(f"cannot continue from the last round: {error}", where=path, hint="Start again.") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +289,7 @@ class Tuner(Algorithm):
             )
         if not SHORT <= chosen["length_ratio"] <= LONG:
             raise InputError(
-                f"the chosen weights make output of {chosen['length_ratio']:.2f} times the references' length",
+                f"with the chosen weights, output has {chosen['length_ratio']:.2f} times the references' length",
                 hint="Allow more rounds (epochs) and a larger k, or start from other weights.",
             )
 

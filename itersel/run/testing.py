@@ -30,7 +30,7 @@ def find_shards(places: Sequence[str]) -> list[Shard]:
 
 
 def warnings_about(weights: Weights, shards: Sequence[Shard]) -> list[str]:
-    """What the shards do not have of the weights' features."""
+    """Warnings about weights whose features the shards do not have."""
     groups = frozenset(group for shard in shards for group in shard.groups)
     names = frozenset(name for shard in shards for name in shard.feature_names())
     return list(unmet_weights(weights, groups, names))

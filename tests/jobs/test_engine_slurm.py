@@ -202,7 +202,7 @@ def test_options_of_the_site(tmp_path, data):
         train(options("--partition=nowhere"), tmp_path / "1")
     with pytest.raises(ConfigError, match="'--array=0-3' is set by itersel"):
         train(options("--array=0-3"), tmp_path / "2")
-    with pytest.raises(ConfigError, match="'main' is no option of sbatch"):
+    with pytest.raises(ConfigError, match="'main' is not an option of sbatch"):
         train(options("--partition", "main"), tmp_path / "3")
     with pytest.raises(ConfigError, match="cannot have"):
         train(options(), tmp_path / "back\\slash")
