@@ -54,6 +54,7 @@ def test_contract(check, tmp_path):
 
 def test_same_bytes(tmp_path, data):
     run = tmp_path / "100%a 'run' of $HOME"
+    data = replace(data, epochs=2)
     train(data, tmp_path / "inline", warn=lambda text: None)
     train(replace(data, run=SLURM), run, warn=lambda text: None)
     assert_same_run(tmp_path / "inline", run)

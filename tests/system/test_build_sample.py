@@ -29,7 +29,7 @@ def command(configuration: Path, work: Path, *more: str) -> list[str]:
 
 def run(configuration: Path, work: Path, *more: str) -> dict[str, str]:
     """Build; what the table says of each stage."""
-    done = subprocess.run(command(configuration, work, *more), cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command(configuration, work, *more), cwd=ROOT, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.split("\n\n")[0].splitlines()[1:]
     return {line.split()[0]: line.split()[-1] for line in lines}
@@ -111,7 +111,7 @@ def test_killed_and_started_again(built, tmp_path, moment):
     arguments = command(ROOT / "conf" / "sample.yaml", work, "jobs=1")
     process = subprocess.Popen(arguments, cwd=ROOT, start_new_session=True, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 1800
         while not moment(work) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
     finally:
