@@ -132,6 +132,8 @@ class Algorithm(ABC):
     """Which file of a round has the score as a function of each weight; None: there is none."""
     one_shard: ClassVar[bool] = False
     """All sentences make up one shard, unless the layout says otherwise."""
+    by_domain: ClassVar[bool] = False
+    """Rounds have weights for each domain: files domain.NAME.txt (itersel.model.domain_weights)."""
     small_set: ClassVar[bool] = False
     """Tunes on a small set: of a build, it learns from dev, not from train, unless told otherwise."""
 

@@ -30,6 +30,7 @@ from itersel.base.temporary import temporary_folder
 from itersel.mapreduce.job import Job, Record
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
+from itersel.model.domain_weights import normalised
 from itersel.model.feature_names import NameTable
 from itersel.model.vectors import Vector, feature_ids
 from itersel.tune.objective import LENGTHS, Objective
@@ -308,12 +309,6 @@ def check_weights(weights: Mapping[str, float]) -> None:
     for name, value in weights.items():
         if not math.isfinite(value) or abs(value) > LARGEST:
             raise InputError(f"the weight of {name} exploded: {value:g}", hint="Start from other weights.")
-
-
-def normalised(weights: Mapping[str, float]) -> dict[str, float]:
-    """The weights at an absolute sum of 1: output does not change, but weights can be compared and averaged."""
-    total = math.fsum(abs(value) for value in weights.values())
-    return {name: value / total for name, value in weights.items()} if total else dict(weights)
 
 
 def largest_change(before: Mapping[str, float], after: Mapping[str, float]) -> float:

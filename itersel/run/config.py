@@ -64,6 +64,8 @@ class TrainConfig:
     Devtest is translated with language_model."""
     start: PathStr | None = None
     """Weight file to start from; none: all weights 0."""
+    domain: str | None = None
+    """Learn from sentences of this domain only, and choose among epochs by those of devtest; none: all sentences."""
     layout: LayoutConfig = field(default_factory=LayoutConfig)
     """How the files' sentences are dealt out into the shards of the algorithm."""
     algorithm: str = DEFAULT
@@ -189,6 +191,8 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
     values = asdict(config)
     if config.own is None:
         del values["own"]
+    if config.domain is None:  # runs from before there was the key are to be resumed
+        del values["domain"]
     for key in (*RESULT_FREE, *PATHS, "response"):
         del values[key]
     if config.response is not None:

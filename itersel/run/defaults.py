@@ -38,7 +38,7 @@ def with_defaults(config: TrainConfig, sources: Sequence[AnySource]) -> TrainCon
     if SHUFFLE in choices:
         epoch = replace(epoch, shuffle=True)
     if RATE in choices:
-        items = config.layout.items(sources, 0, 1 if kind.one_shard else None)
+        items = config.layout.items(sources, 0, 1 if kind.one_shard else None, domain=config.domain)
         whole_files = all(len(item.files) == 1 for item in items)
         epoch = replace(epoch, learn=_rate(epoch.learn, _sparse(epoch, sources), len(items), whole_files))
     return replace(closed, epoch=epoch)

@@ -4,6 +4,7 @@ run.json                     configuration, identity and versions
 manifest.json                finished epochs with checksums, scores and the chosen one
 statistics.jsonl             one line per shard and epoch, and one per epoch, which also has its cost (`made`)
 weights.vec, weights.txt.gz  the chosen epoch's
+domains/domain.NAME.txt      the same for each domain, for algorithms that have such weights
 epoch-001/weights.vec        the model after the epoch; weights.txt.gz: the same as `name value` lines
 epoch-001/norms.vec          its columns' ranking keys and means (itersel.learn.mixing.Columns)
 epoch-001/devtest.txt.gz     translations of the devtest shards; in epoch-000 those of the start weights

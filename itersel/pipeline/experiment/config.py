@@ -29,7 +29,8 @@ from itersel.run.config import TrainConfig, check_search, load_train_config
 
 GIVEN = "given"
 """The algorithm of a cell that takes weights from a file: nothing is trained."""
-RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run")
+BY_DOMAIN = "by_domain"
+RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run", "domain")
 """Keys of a training that the experiment itself fills in."""
 
 
@@ -63,6 +64,9 @@ class BlockConfig:
     weights: PathStr | None = None
     name: str = ""
     repeats: Annotated[int, Range(1)] = 1
+    by_domain: tuple[bool, ...] = (False,)
+    """True: each sentence of a test set is translated with the weights of its domain. Algorithms that have such weights
+    learn them in one training; with others there is a training for each domain of the tuning set."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -73,11 +77,14 @@ class BlockConfig:
             raise ConfigError("algorithm is []; give at least one")
         if not self.features:
             raise ConfigError("features is []; give at least one")
+        if not self.by_domain:
+            raise ConfigError("by_domain is []; give true or false")
         if GIVEN in self.algorithm:
             others = bool(self.tuning or self.set.items() or self.vary.items() or self.repeats > 1)
-            if self.weights is None or others:
+            if self.weights is None or others or True in self.by_domain:
                 raise ConfigError(
-                    "algorithm is 'given', which needs `weights`, and no `tuning`, `set`, `vary` or `repeats`",
+                    "algorithm is 'given', which needs `weights`, and no `tuning`, `set`, `vary`, `repeats` or"
+                    " `by_domain`",
                     hint="Give a weight file.",
                 )
         elif not self.tuning:
@@ -132,6 +139,8 @@ class Cell:
     label: str = ""
     run: int = 1
     """Which of the repeats."""
+    by_domain: bool = False
+    """Whether each sentence is translated with the weights of its domain."""
 
     @property
     def name(self) -> str:
@@ -141,8 +150,17 @@ class Cell:
     @property
     def system(self) -> str:
         """The name that all repeats share."""
+        return self._system(self.varied)
+
+    @property
+    def training_name(self) -> str:
+        """The name of its training, which a cell that translates in another way may share."""
+        varied = {key: value for key, value in self.varied.items() if key != BY_DOMAIN}
+        return self._system(varied) + run_suffix(self.run)
+
+    def _system(self, varied: Mapping[str, Any]) -> str:
         parts = [self.label, self.algorithm_name, self.tuning.replace(":", "."), self.features.replace(",", "+")]
-        parts += [f"{key.rpartition('.')[2]}={value}" for key, value in self.varied.items()]
+        parts += [f"{key.rpartition('.')[2]}={value}" for key, value in varied.items()]
         return re.sub(r"[^A-Za-z0-9_.+=-]", "_", "-".join(part for part in parts if part))
 
     @property
@@ -230,13 +248,14 @@ def _cells(block: BlockConfig, common: Settings) -> Iterator[Cell]:
             yield Cell(GIVEN, "", block.features[0], training, {}, block.weights, block.name)
             continue
         vary = {key: given.value if isinstance(given.value, list) else [given] for key, given in block.vary.items()}
-        for tuning, group in product(block.tuning, block.features):
+        for tuning, group, by_domain in product(block.tuning, block.features, block.by_domain):
             for values in product(*vary.values()):
                 varied = dict(zip(vary, values, strict=True))
                 training = _training(_with(_with(common, block.set), varied), algorithm)
                 plain = {key: value.plain() for key, value in varied.items()}
+                plain |= {BY_DOMAIN: True} if by_domain else {}
                 for run, seeded in enumerate(_repeated(training, block.repeats), 1):
-                    yield Cell(algorithm, tuning, group, seeded, plain, None, block.name, run)
+                    yield Cell(algorithm, tuning, group, seeded, plain, None, block.name, run, by_domain)
 
 
 def _repeated(training: TrainConfig, repeats: int) -> Iterator[TrainConfig]:
