@@ -19,9 +19,12 @@ from itersel.algorithms.base import Algorithm, Model, Round, RunContext
 from itersel.algorithms.epoch_job import START, EpochJob, collect
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Figure, Statistic
+from itersel.learn.domain_rows import FILE as DOMAIN_ROWS
+from itersel.learn.domain_rows import DomainRows
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.figures import FIGURES, STATISTICS
 from itersel.learn.mixing import Columns, SelectionConfig
+from itersel.mapreduce.shard_item import domain_of
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 
@@ -65,17 +68,22 @@ class EpochAlgorithm(Algorithm):
             items = [_with_state(item, model) for item in items]
         if model.file is not None and not (self.carry and model.states):
             side[START] = SideFile(str(model.file))
-        selection = self.selection()
+        selection, domains = self.selection(), [domain_of(item) for item in items]
+        by_domain = not self.carry and all(domains) and len(set(domains)) == len(domains) > 1
         job = self.job_class(
             partitions=run.reducers,
             epoch=self.epoch_config(),
             number=number,
             carry=self.carry,
             selection=selection,
+            rows=by_domain,
             **self.job_fields(),
         )
         made = collect(run.run(job, items, side), selection, model.names)
         vector = made.columns.vector()
+        files = {"norms.vec": made.columns.to_bytes()}
+        if by_domain:
+            files[DOMAIN_ROWS] = DomainRows.collect(domains, made.rows, made.columns.ids).to_bytes()
         total = self.declaration().combine(made.statistics)
         return Round(
             vector,
@@ -88,7 +96,7 @@ class EpochAlgorithm(Algorithm):
                 "norm": selection.norm,
             },
             states=made.states,
-            files={"norms.vec": made.columns.to_bytes()},
+            files=files,
             warnings=tuple(self.concerns(total, made.columns)),
         )
 
