@@ -5,8 +5,8 @@
     reduce  all shards' pieces of a range → the range's kept columns (itersel.learn.mixing), and their names;
                                             if wanted, the shards' rows of these columns (itersel.learn.domain_rows)
 
-Shards that go on from their own weights (`carry`: sgd, mix_sgd) have a state; their row is the mean over the epochs so
-far. Work items are those of itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
+Shards that continue from their own weights (`carry`: sgd, mix_sgd) have a state; their row is the mean over the epochs
+so far. Work items are those of itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric", "nonzero")
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a shard that goes on from its own weights carries: these, and the sum of its rows over the epochs."""
+    """What a shard that continues from its own weights carries: these, and the sum of its rows over the epochs."""
 
     weights: Vector
     sums: Vector
@@ -85,7 +85,7 @@ class EpochJob(Job):
     number: int = 0
     """The epoch's, from 0."""
     carry: bool = False
-    """A shard goes on from its own weights; otherwise all start from the same."""
+    """Each shard continues from its own weights; otherwise all start from the same."""
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     rows: bool = False
     """Hand over the shards' rows, too, of the columns that are kept."""
@@ -104,7 +104,7 @@ class EpochJob(Job):
         return Vector.read(side.path(START), mapped=True) if START in side else None
 
     def progress(self, tell: Tell) -> Progress:
-        """What an epoch tells of itself, for the engine."""
+        """The counts that an epoch reports to the engine."""
 
         def progress(sums: dict[str, float]) -> None:
             tell(sums["lists"], sums)

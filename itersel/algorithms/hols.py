@@ -80,7 +80,7 @@ class HolsConfig:
     conditioning: Annotated[str, OneOf("lists", "none")] = "lists"
     """lists: divide a feature's component by the number of lists that have it."""
     top: Annotated[int, Range(1)] | None = None
-    """Keep so many of the largest components; null: all."""
+    """Keep this many of the largest components; null: all."""
     fixed_beta: bool = False
     """Keep the sparse weights in proportion to the dense ones; only the gradient's weight is searched."""
     iterations: Annotated[int, Range(1)] = 3

@@ -1,11 +1,11 @@
 """The four algorithms of ACL 2012 §4: epochs over shards, and what becomes of the shards' weights between them.
 
-    sgd           one shard; it goes on from its own weights; model: mean over its epochs so far
-    mix_sgd       every shard goes on from its own weights; model: mean over shards of the mean over epochs so far
+    sgd           one shard; it continues from its own weights; model: mean over its epochs so far
+    mix_sgd       every shard continues from its own weights; model: mean over shards of the mean over epochs so far
     iter_mix_sgd  all shards start from the last model; model: mean over shards
     iter_sel_sgd  the same, with only the best columns kept
 
-Every model is a selection and mean over rows, one per shard: its weights or, where shards go on from their own, the
+Every model is a selection and mean over rows, one per shard: its weights or, where shards continue from their own, the
 mean of these over the epochs so far (itersel.algorithms.epoch_job).
 """
 
@@ -30,13 +30,13 @@ from itersel.mapreduce.work_item import WorkItem
 
 
 class EpochAlgorithm(Algorithm):
-    """An algorithm whose rounds are epochs: one job over all shards, nothing to do for the driver but to merge."""
+    """An algorithm whose rounds are epochs: one job over all shards, after which the driver only merges."""
 
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
     figures: ClassVar[tuple[Figure, ...]] = FIGURES
     job_class: ClassVar[type[EpochJob]] = EpochJob
     carry: ClassVar[bool] = False
-    """Shards go on from their own weights."""
+    """Shards continue from their own weights."""
 
     def selection(self) -> SelectionConfig:
         """Which columns are kept: all, unless an algorithm says otherwise."""
@@ -104,7 +104,7 @@ class EpochAlgorithm(Algorithm):
         """What looks wrong with an epoch; without any pair there is nothing to learn from, which is an error."""
         if total["pairs"] == 0:
             raise InputError(
-                "not one pair of hypotheses with different metric values in the whole epoch: nothing can be learned",
+                "in the whole epoch, no two hypotheses of a list differ in the metric: nothing can be learned",
                 hint="Are references and translations in the same tokenisation, and is k large enough?",
             )
         found = []
@@ -122,6 +122,7 @@ class Sgd(EpochAlgorithm):
     """Algorithm 1."""
 
     name, label, number = "sgd", "SGD", 1
+    settings_by_data = True
     carry = True
     one_shard = True
     small_set = True
@@ -139,6 +140,7 @@ class MixSgd(EpochAlgorithm):
     """Algorithm 2."""
 
     name, label, number = "mix_sgd", "MixSGD", 2
+    settings_by_data = True
     carry = True
 
 
@@ -146,12 +148,14 @@ class IterMixSgd(EpochAlgorithm):
     """Algorithm 3."""
 
     name, label, number = "iter_mix_sgd", "IterMixSGD", 3
+    settings_by_data = True
 
 
 class IterSelSgd(EpochAlgorithm):
     """Algorithm 4."""
 
     name, label, number = "iter_sel_sgd", "IterSelSGD", 4
+    settings_by_data = True
 
     def selection(self) -> SelectionConfig:
         return self.settings.selection

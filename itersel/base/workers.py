@@ -32,7 +32,7 @@ WINDOW = 16  # items per process in progress or waiting for their turn
 TICK = 0.2  # seconds between calls of `tick`, at most
 HELD_BACK = {signal.SIGINT, signal.SIGTERM}
 PER_CORE, ALWAYS_ALLOWED = 4, 64
-"""No more processes than so many per core, or than those allowed on any machine, whichever is more."""
+"""At most this many processes per core, or those allowed on any machine, whichever is more."""
 
 
 def ordered_map(
@@ -59,7 +59,7 @@ def ordered_map(
 
 
 def process_count(jobs: int, items: int | None = None) -> int:
-    """How many processes work if `jobs` are asked for, on so many items."""
+    """How many processes work if `jobs` are asked for, on this many items."""
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}", hint="Give the number of processes, at least 1.")
     if items is not None:

@@ -1,4 +1,4 @@
-"""The whole way from parallel text to shards: prepare, align, lm, index, shard, each a stage, skipped if current.
+"""From parallel text to shards: prepare, align, lm, index, shard, each a stage, skipped if current.
 
 In: a `BuildConfig`. Out, in its work folder: `text/` (clean text of all sets), `model/` (alignment, language model,
 index), `shards/NAME/` for the training set and every other set, `stages/` (records).
@@ -84,7 +84,7 @@ def _run_wave(wave: Sequence[Stage], config: BuildConfig) -> Iterator[StageResul
 def _forget_other_folds(config: BuildConfig) -> None:
     """Remove the models, and their records, that an earlier build made for more folds.
 
-    Who takes all that are there would take them for folds of this one.
+    Otherwise they would be taken for folds of this build.
     """
     arpas = [arpa_path(config, fold) for fold in folds(config)]
     models = fold_model_paths(config)
@@ -100,7 +100,7 @@ def _forget_other_folds(config: BuildConfig) -> None:
 
 
 def built(config: BuildConfig) -> list[StageResult]:
-    """What the stages say of themselves if all are complete, otherwise nothing; nothing is run, no file checked."""
+    """The records of the stages if all are complete, otherwise nothing. Runs no stage and checks no file."""
     found = [recorded(stage, config.work) for stage in stages(config)]
     known = [one for one in found if one is not None]
     return known if len(known) == len(found) else []

@@ -23,7 +23,7 @@ from itersel.shards.compiler import ShardOptions
 from itersel.text.bitext import NORMALIZATIONS
 
 FOLDS = 10
-"""Language models by fold where nothing is said about them."""
+"""Language models by fold by default."""
 
 
 class FeatureGroups(Rule):
@@ -74,7 +74,7 @@ class LmConfig:
     """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file.
 
     `unseen` makes a second model without the training shards' sentences: one to train on them with, as it does not
-    know their references, just as no model knows those of a test. `folds` is for training on all of the text: so many
+    know their references, just as no model knows those of a test. `folds` is for training on all of the text: that many
     models, the k-th without the sentences i with i mod folds = k; 0: none. Default: as many as `extract` has folds, and
     10 with `extract.leave_one_out`."""
 

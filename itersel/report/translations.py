@@ -121,7 +121,7 @@ def _outputs(lines: Sequence[str], source: Source) -> Outputs:
 
 
 def open_shards(run: Run, key: str, most: int | None = None) -> tuple[list[Shard], str]:
-    """The run's `shards` or `devtest`, or none and the reason; `most` ends it after so many sentences."""
+    """The run's `shards` or `devtest`, or none and the reason; `most` ends it after this many sentences."""
     wanted = run.checksums(key)
     given = run.configuration.get(key)
     patterns = [str(pattern) for pattern in given] if isinstance(given, list) else []

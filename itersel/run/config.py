@@ -36,7 +36,7 @@ RESULT_FREE = (
     "open_choices",
     "keep_start",
 )
-"""Keys that a run may be resumed with another value of."""
+"""Keys whose values may change when a run is resumed."""
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
 
@@ -71,7 +71,7 @@ class TrainConfig:
     algorithm: str = DEFAULT
     epochs: Annotated[int, Range(1, 999)] = 10
     patience: Annotated[int, Range(1)] | None = None
-    """Stop when so many epochs in a row brought no better devtest BLEU; none: do all epochs."""
+    """Stop after this many epochs in a row without a better devtest BLEU; none: run all epochs."""
     epoch: EpochConfig = field(default_factory=EpochConfig)
     selection: SelectionConfig = field(default_factory=lambda: SelectionConfig(top=100_000))
     """Which features iter_sel_sgd keeps."""
@@ -142,7 +142,7 @@ def load_with_algorithm(kind: type[Config], settings: Settings | Mapping[str, An
 
 
 def check_search(options: DecoderConfig, key: str) -> None:
-    """ConfigError for an option that shards do not leave open."""
+    """Raise ConfigError for an option that shards fix."""
     if options.pass_through != "unknown":
         raise ConfigError(
             f"{key}.pass_through has no effect here", hint="Which words may be copied is up to the shards."
@@ -164,7 +164,7 @@ def expand(patterns: Sequence[str], key: str, order: Callable[[str], Any] | None
 
 
 def check_files(config: TrainConfig) -> None:
-    """InputError that names the key of a file that is not there."""
+    """Raise an InputError that names the key if the file does not exist."""
     for key in ("language_model", "start"):
         path = getattr(config, key)
         if path is not None and not os.path.isfile(path):

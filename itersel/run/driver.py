@@ -275,12 +275,12 @@ class Driver:
     def say_before_and_after(self, choice: Choice, before: float, after: float, *, kept: bool) -> None:
         """Whether the start weights, which keep the order of lists, were better; if so, they become the run's."""
         self.directory.manifest["kept_start"] = kept
-        events.note(f"held-out {choice.label}: {before:.2f} as the lists came, {after:.2f} after the best epoch")
+        events.note(f"held-out {choice.label}: {before:.2f} in the given order, {after:.2f} after the best epoch")
         if not kept:
             return
         Vector.of_names(self.start).write(self.directory.path / "weights.vec")
         Weights(self.start).write(self.directory.path / "weights.txt.gz")
-        self.warn("the lists were better as they came: the weights of this run keep their order")
+        self.warn("no epoch is better than the order in which the lists were given: the weights of this run keep it")
 
 
 class Context:

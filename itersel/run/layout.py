@@ -30,7 +30,7 @@ class LayoutConfig:
     files       each file is a shard
     random      shuffled once by the seed, then cut
     reshard     shuffled anew for each epoch
-    sequential  cut as they come
+    sequential  cut in the order of the files
     domains     a shard for each domain, in code point order of the labels
     """
 

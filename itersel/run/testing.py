@@ -31,7 +31,7 @@ def find_shards(places: Sequence[str]) -> list[Shard]:
 
 
 def warnings_about(weights: Weights | DomainWeights, shards: Sequence[Shard]) -> list[str]:
-    """What the shards do not have of the weights' features."""
+    """Warnings about weights whose features the shards do not have."""
     if isinstance(weights, DomainWeights):
         found = (text for one in weights.by_domain.values() for text in warnings_about(one, shards))
         return list(dict.fromkeys(found))

@@ -33,12 +33,12 @@ GrammarExtractor::GrammarExtractor(std::shared_ptr<const BitextIndex> index, con
       samples_(options.cache_bytes / 8),
       counts_(options.cache_bytes / 4) {}
 
-std::string GrammarExtractor::extract_text(std::string_view sentence, const SentenceFilter& filter,
-                                           const std::string& where) {
-  std::string text;
+std::string_view GrammarExtractor::extract_text(std::string_view sentence, const SentenceFilter& filter,
+                                                const std::string& where) {
+  text_.start();
   walk(sentence, filter, where,
-       [&](const PhrasePattern& pattern, const RuleBlock& found) { text_.append(pattern, found, text); });
-  return text;
+       [&](const PhrasePattern& pattern, const RuleBlock& found) { text_.append(pattern, found); });
+  return text_.text();
 }
 
 std::shared_ptr<const Grammar> GrammarExtractor::extract(std::string_view sentence, const SentenceFilter& filter,
@@ -146,10 +146,7 @@ GrammarExtractor::BlockPointer GrammarExtractor::keep_block(const PhrasePattern&
 const RuleCounts& GrammarExtractor::count(const PhrasePattern& pattern, const Sample& sampled) {
   counter_.clear();
   occurrence_rules_.start(pattern);
-  for (std::size_t i = 0; i < sampled.size(); ++i) {
-    occurrence_rules_.read(sampled.at(i));
-    counter_.add(occurrence_rules_);
-  }
+  occurrence_rules_.read_each(sampled.at(0), sampled.size(), [&] { counter_.add(occurrence_rules_); });
   return counter_.counts();
 }
 
@@ -175,10 +172,7 @@ const RuleCounts& GrammarExtractor::count_without(const PhrasePattern& pattern, 
   }
   remaining_ = *all;
   occurrence_rules_.start(pattern);
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    occurrence_rules_.read(own.at(i));
-    RuleCounter::subtract(occurrence_rules_, remaining_);
-  }
+  occurrence_rules_.read_each(own.at(0), own.size(), [&] { RuleCounter::subtract(occurrence_rules_, remaining_); });
   return remaining_;
 }
 

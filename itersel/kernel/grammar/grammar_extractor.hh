@@ -25,8 +25,8 @@ class GrammarExtractor {
  public:
   GrammarExtractor(std::shared_ptr<const BitextIndex> index, const ExtractOptions& options);
 
-  // `where` names the sentence in messages.
-  std::string extract_text(std::string_view sentence, const SentenceFilter& filter, const std::string& where);
+  // `where` names the sentence in messages. The text is valid until the next call.
+  std::string_view extract_text(std::string_view sentence, const SentenceFilter& filter, const std::string& where);
 
   // The same rules, as parse_grammar would read them from the text.
   std::shared_ptr<const Grammar> extract(std::string_view sentence, const SentenceFilter& filter,

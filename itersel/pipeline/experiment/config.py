@@ -188,7 +188,7 @@ class Cell:
 
     @property
     def algorithm_name(self) -> str:
-        """What the algorithm calls itself."""
+        """The algorithm's label."""
         return GIVEN if self.algorithm == GIVEN else algorithm_class(self.algorithm).name
 
     def tuning_set(self) -> tuple[str, int | None]:
