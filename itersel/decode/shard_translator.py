@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from itersel.base.spare_processes import borrowed
 from itersel.base.workers import ordered_map
 from itersel.decode.decoder import DecoderConfig, Hypothesis
 from itersel.decode.shard_decoder import ShardDecoder
@@ -72,6 +73,8 @@ class ShardTranslator:
                 for first in range(0, len(shard), BLOCK):
                     yield at, range(first, min(first + BLOCK, len(shard)))
 
-        with contextlib.closing(ordered_map(translate, list(blocks()), jobs)) as found:
-            for results in found:
+        waiting = list(blocks())
+        with contextlib.ExitStack() as stack:
+            spare = stack.enter_context(borrowed(len(waiting) - jobs))
+            for results in stack.enter_context(contextlib.closing(ordered_map(translate, waiting, jobs + spare))):
                 yield from results

@@ -19,6 +19,8 @@ from itersel.mapreduce.work_item import ItemFile, WorkItem
 from itersel.shards.assignment import DOMAINS, OLD_KINDS, Layout, random_bits
 
 KINDS = ("files", "random", "reshard", "sequential", DOMAINS)
+RANDOM_KINDS = ("random", "reshard")
+"""Those that depend on the seed."""
 
 
 @dataclass(frozen=True)

@@ -1,44 +1,39 @@
-"""Experiments: a build and a grid of trainings, each tested on the same sets; resumable, several cells at a time.
+"""The cells of an experiment: each is a training and translations of the test sets; resumable.
 
-In: an `ExperimentConfig`. Out: one folder per cell below the build's work folder (a training run, translations of the
-test sets, `cell.json`), and a `GridResult` of all finished cells, with scores and tests of their differences. A cell's
-folder is named by a hash of everything its training depends on, data by content: what is done is not done again, and a
-changed configuration gets its own folder. Cells train on the engine that the configuration names; the test sets
-are translated by processes of this machine.
+In: an `ExperimentConfig` and its build. Out: one folder per cell below the build's work folder (a training run,
+translations of the test sets, `cell.json`), and a `CellResult`. A cell's folder is named by a hash of everything its
+training depends on, data by content: what is done is not done again, and a changed configuration gets its own folder.
+Cells train on the engine that the configuration names; the test sets are translated by processes of this machine.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Protocol, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 from itersel.algorithms.registry import algorithm_class
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
-from itersel.base.figures import Choice, Declaration
-from itersel.base.files import atomic_write, file_checksum, read_lines
+from itersel.base.figures import Declaration
+from itersel.base.files import atomic_write, file_checksum
 from itersel.base.json_files import read_json, write_json
-from itersel.base.progress import Progress
 from itersel.base.usage import Stopwatch, Usage, total
-from itersel.base.workers import ordered_map
 from itersel.decode.decoder import DecoderConfig
-from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import open_source
 from itersel.lm.model import LanguageModel
 from itersel.model.domain_weights import FOLDER as DOMAINS
 from itersel.model.domain_weights import DomainWeights
 from itersel.model.features import GROUPS, PREFIXES, Weights, parse_groups
-from itersel.pipeline.build import build, built
+from itersel.pipeline.build import build
 from itersel.pipeline.build_config import TRAIN
 from itersel.pipeline.build_paths import fold_model_paths, language_model_path, shards_path
 from itersel.pipeline.experiment.config import BY_DOMAIN, GIVEN, Cell, ExperimentConfig, run_suffix
@@ -52,11 +47,10 @@ from itersel.run.history import read_history
 from itersel.shards.shard import Shard
 
 FORMAT = 3
-METRICS = ("bleu", "chrf")
 GIVEN_WEIGHTS = Declaration(GIVEN, "given weights", 0, figures=DEVTEST_FIGURES)
 """What is measured of weights that nothing was trained for."""
 LOCAL = "local"
-"""The engine whose cells run side by side; others share out the work of one cell after the other."""
+"""The engine whose processes are those of this machine."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +68,8 @@ class CellPlan:
     folder: Path
     domains: tuple[str, ...] = ()
     """The domains with a training each; none: there is one training."""
+    sentences: int = 0
+    """Sentences to decode in all epochs and in the test sets: about how much work it is."""
 
     @property
     def run(self) -> Path:
@@ -156,68 +152,13 @@ class CellResult:
     and the shards."""
     run: int = 1
     """Which of the repeats."""
+    models: int = 1
+    """Into how many models the weights are divided: one for each domain, or one for all."""
 
     @property
     def system(self) -> str:
         """The name that all repeats share."""
         return self.name.removesuffix(run_suffix(self.run))
-
-
-@dataclass(frozen=True)
-class GridResult:
-    """All finished cells in the grid's order, and the evaluation of their systems by test set."""
-
-    config: ExperimentConfig
-    results: tuple[CellResult, ...]
-    evaluations: dict[str, Evaluation]
-    runs: tuple[Path, ...] = ()
-    """Directories of their trainings."""
-    stages: tuple[StageResult, ...] = ()
-    """The stages of the build, as they were made; empty if the build is not complete."""
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """The number of each algorithm in the table: as declared.
-
-        Those without a number of their own get the next free ones, in the grid's order.
-        """
-        declared = {one.algorithm: one.declaration.number for one in self.results}
-        made: dict[str, int] = {}
-        for name, number in declared.items():
-            if number is not None and number not in made.values():
-                made[name] = number
-        following = max([0, *made.values()]) + 1
-        for name in declared:
-            if name not in made:
-                made[name] = following
-                following += 1
-        return made
-
-    @property
-    def choices(self) -> dict[Choice, Declaration]:
-        """What the cells' epochs are chosen by, each with the first declaration that says so."""
-        made: dict[Choice, Declaration] = {}
-        for one in self.results:
-            made.setdefault(one.declaration.choice, one.declaration)
-        return made
-
-
-class OfSystem(Protocol):
-    """Something of a cell, which belongs to a system."""
-
-    @property
-    def system(self) -> str: ...
-
-
-Member = TypeVar("Member", bound=OfSystem)
-
-
-def by_system(members: Iterable[Member]) -> dict[str, list[Member]]:
-    """Cells with their repeats, by the name that they share, in the order given."""
-    found: dict[str, list[Member]] = {}
-    for one in members:
-        found.setdefault(one.system, []).append(one)
-    return found
 
 
 def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
@@ -263,7 +204,18 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
     digest = hashlib.sha256(json.dumps(key | {"cell": cell.training_name}, sort_keys=True).encode()).hexdigest()
     folder = config.build.work / "experiments" / config.name / digest[:12]
     domains = _domains(cell, training, tests) if cell.by_domain else ()
-    return CellPlan(cell, training, tests, model, config.decoder or training.epoch.decoder, folder, domains)
+    decoder = config.decoder or training.epoch.decoder
+    return CellPlan(cell, training, tests, model, decoder, folder, domains, _sentences(cell, training, tests))
+
+
+def _sentences(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> int:
+    """Sentences that the cell decodes, in all epochs."""
+
+    def count(paths: Sequence[str]) -> int:
+        return sum(len(Shard(path)) for path in paths)
+
+    rounds = 1 if cell.algorithm == GIVEN else training.epochs
+    return rounds * (count(training.shards) + count(training.devtest)) + sum(map(count, tests.values()))
 
 
 def _domains(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -300,40 +252,6 @@ def _with_groups(cell: Cell, shards: Sequence[str]) -> EpochConfig:
 
 def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
     return tuple(expand([os.fspath(shards_path(config.build, name) / "*.itsh")], name))
-
-
-def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
-    """Finish the cells, in order.
-
-    On this machine, several cells run at a time, each in one process; a single cell gets all `jobs`. Other engines run
-    one cell after the other.
-    """
-    waiting = [plan for plan in plans if finished(plan) is None]
-    sharing: dict[Path, list[CellPlan]] = {}  # by folder: cells with the same training run one after the other
-    for plan in waiting:
-        sharing.setdefault(plan.folder, []).append(plan)
-    if len(sharing) < 2 or jobs == 1 or any(plan.training.run.runner != LOCAL for plan in waiting):
-        for plan in plans:
-            yield finished(plan) or run_cell(plan, jobs)
-        return
-
-    def work(group: list[CellPlan]) -> list[CellResult]:
-        group[0].folder.mkdir(parents=True, exist_ok=True)
-        # Messages of several cells at once would be unreadable, so each cell has a log.
-        with open(group[0].folder / "log.txt", "a", buffering=1) as log, contextlib.redirect_stderr(log):
-            return [run_cell(plan, side_by_side=together) for plan in group]
-
-    together = min(jobs, len(sharing))
-    done = {plan.record: result for plan in plans if (result := finished(plan)) is not None}
-    groups = list(sharing.values())
-    results = ordered_map(work, groups, together, describe=lambda group: group[0].cell.name)
-    remaining = iter(groups)
-    with contextlib.closing(results), Progress("cells", len(plans), unit="cells") as progress:
-        for plan in plans:
-            while plan.record not in done:
-                done |= zip((one.record for one in next(remaining)), next(results), strict=True)
-            yield done[plan.record]
-            progress.advance(note=plan.cell.name)
 
 
 def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult:
@@ -374,6 +292,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         commit=used.commit,
         tests=_test_conditions(plan),
         run=plan.cell.run,
+        models=len(weights.by_domain) if isinstance(weights, DomainWeights) else 1,
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": plan.training.epochs} | asdict(result))
     return result
@@ -410,26 +329,6 @@ def finished(plan: CellPlan) -> CellResult | None:
     except InputError as error:
         raise InputError(error.message, where=place) from None
     return CellResult(**record | {"declaration": declaration})
-
-
-def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> GridResult:
-    """Scores of all finished cells' systems on the test sets, and tests of the differences between any two."""
-    done = [(plan, result) for plan in plans if (result := finished(plan)) is not None]
-    runs = by_system(plan for plan, _ in done)
-    evaluations = {}
-    for name in config.tests if done else ():
-        shards = [Shard(path) for path in done[0][0].tests[name]]
-        references = [shard.references(number) for shard in shards for number in range(len(shard))]
-        systems = [
-            System(system, [list(read_lines(plan.translations(name))) for plan in several])
-            for system, several in runs.items()
-        ]
-        options = EvaluationOptions(
-            metrics=METRICS, trials=config.significance.trials, seed=config.significance.seed, jobs=jobs
-        )
-        evaluations[name] = score_systems(systems, references, options)
-    trainings = tuple(dict.fromkeys(directory for plan, _ in done for directory in plan.trainings))
-    return GridResult(config, tuple(result for _, result in done), evaluations, trainings, tuple(built(config.build)))
 
 
 def _test_conditions(plan: CellPlan) -> dict[str, list[str]]:

@@ -23,18 +23,11 @@ from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights, parse_groups
 from itersel.pipeline.build_paths import language_model_path, shards_path
 from itersel.pipeline.experiment import cells
-from itersel.pipeline.experiment.cells import (
-    CellPlan,
-    CellResult,
-    GridResult,
-    by_system,
-    evaluate_cells,
-    finished,
-    plan_cells,
-    run_cells,
-)
+from itersel.pipeline.experiment.cells import CellPlan, CellResult, finished, plan_cells
 from itersel.pipeline.experiment.config import ExperimentConfig, SignificanceConfig, load_experiment
+from itersel.pipeline.experiment.grid_result import GridResult, by_system, evaluate_cells
 from itersel.pipeline.experiment.results import Effort, effort, sentence
+from itersel.pipeline.experiment.schedule import run_cells
 from itersel.pipeline.experiment.table import mark, paper_table
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig
@@ -233,8 +226,10 @@ def test_effort_is_that_of_all_goes(folder):
         replace(two, wall_seconds=None, peak_megabytes=None),
         replace(three, wall_seconds=20.5, peak_megabytes=200),
     )
-    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 1, 0.1, True, 8.0, None))
-    assert effort(replace(made, results=results, stages=stages)) == Effort(78.0, 120.5, 1, 3.0, 2, 300)
+    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 3, 0.1, True, 8.0, None))
+    made = replace(made, stages=stages, cell_bytes=7)
+    assert effort(replace(made, results=results)) == Effort(78.0, 120.5, 1, 3.0, 2, 300, 11)
+    made = replace(made, stages=())
     assert effort(replace(made, results=())) == Effort(None, 0.0, 0, 0.0, 1, None)
 
 
@@ -242,8 +237,9 @@ def test_effort_is_that_of_all_goes(folder):
     ("spent", "text"),
     [
         (
-            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150),
-            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process.",
+            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150, 3 * 2**30),
+            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process, "
+            "3.0 GB of disk.",
         ),
         (
             Effort(12.34, 36_000.0, 1, 1.0, 1, 640),
@@ -580,7 +576,7 @@ def test_cells_keep_what_is_declared(done):
 
 @pytest.mark.parametrize("runner", ["inline", "mrjob-inline"])
 def test_cells_train_on_any_engine(folder, done, tmp_path, capsys, runner):
-    """The same weights and results; engines other than this machine's processes take one cell after the other."""
+    """The same weights and results; on other engines, too, cells run side by side."""
     config, results = done
     options = ["--set", f"work={tmp_path / 'work'}", "--output", str(tmp_path / "out"), "--jobs", "2"]
     assert main(["experiment", str(folder / "grid.yaml"), "-r", runner, *options]) == 0
@@ -589,7 +585,7 @@ def test_cells_train_on_any_engine(folder, done, tmp_path, capsys, runner):
     for plan, mine, result in zip(plan_cells(config), plan_cells(other), results, strict=True):
         found = finished(mine)
         assert (found.facts, found.epochs, found.chosen) == (result.facts, result.epochs, result.chosen)
-        assert found.side_by_side == 1
+        assert found.side_by_side == 2
         if mine.cell.algorithm != "given":
             assert (mine.run / "weights.vec").read_bytes() == (plan.run / "weights.vec").read_bytes()
             described = json.loads((mine.run / "run.json").read_text())
