@@ -18,6 +18,7 @@ from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Feature, FeatureTable, Sentence, feature_table
 from itersel.report.gather import Run
 from itersel.report.patterns import Side
+from itersel.report.sharing import sharing, sharing_tables
 from itersel.report.translations import DevtestSet, Outputs, devtest_sets, example_sentences
 from itersel.report.weight_history import cross_sections, weight_history
 from itersel.run.history import EpochRecord
@@ -49,6 +50,12 @@ def payload(
         "configuration": configuration_rows(runs),
         "evaluation": None if evaluation is None else evaluation_values(evaluation),
         "experiment": [experiment_values(table) for table in experiment],
+        "sharing": [
+            experiment_values(table)
+            for number, run in enumerate(runs)
+            if (found := sharing(run)) is not None
+            for table in sharing_tables(found, run.name, features, example_sentences(run, sets, number, sentences))
+        ],
     }
 
 

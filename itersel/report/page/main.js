@@ -79,6 +79,7 @@ for (const draw of [
   drawTime,
   drawWeights,
   drawFeatures,
+  drawSharing,
   drawTranslations,
   drawConfiguration,
 ])
