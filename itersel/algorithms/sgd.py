@@ -19,7 +19,6 @@ from itersel.algorithms.base import Algorithm, Model, Round, RunContext
 from itersel.algorithms.epoch_job import START, EpochJob, collect
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Figure, Statistic
-from itersel.learn.domain_rows import FILE as DOMAIN_ROWS
 from itersel.learn.domain_rows import DomainRows
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.figures import FIGURES, STATISTICS
@@ -83,7 +82,7 @@ class EpochAlgorithm(Algorithm):
         vector = made.columns.vector()
         files = {"norms.vec": made.columns.to_bytes()}
         if by_domain:
-            files[DOMAIN_ROWS] = DomainRows.collect(domains, made.rows, made.columns.ids).to_bytes()
+            files |= DomainRows.collect(domains, made.rows, made.columns.ids).files()
         total = self.declaration().combine(made.statistics)
         return Round(
             vector,

@@ -7,19 +7,20 @@ domains share: in how many of them a feature has a weight, and whether they agre
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from urllib.parse import quote, unquote
 
 import msgpack
 import numpy as np
 import numpy.typing as npt
 
-from itersel.base.errors import InputError
 from itersel.model.vectors import Ids, Vector
 
-FILE = "domains.msgpack"
-"""In the folder of an epoch."""
+FILE = re.compile(r"row\.(.+)\.vec")
+"""In the folder of an epoch, for each domain: its row as a vector."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,21 +52,17 @@ class DomainRows:
                 found[:, column] = np.where(row.ids[at] == ids, row.values[at], 0.0)
         return found
 
-    def to_bytes(self) -> bytes:
-        packed: bytes = msgpack.packb({"domains": self.domains, "rows": [row.to_bytes() for row in self.rows]})
-        return packed
+    def files(self) -> dict[str, bytes]:
+        """A file for each domain, by name."""
+        named = zip(self.domains, self.rows, strict=True)
+        return {f"row.{quote(domain, safe=' ')}.vec": row.to_bytes() for domain, row in named}
 
     @classmethod
-    def from_bytes(cls, data: bytes, source: str | os.PathLike[str] | None = None) -> DomainRows:
-        try:
-            fields: dict[str, Any] = msgpack.unpackb(data)
-            rows = tuple(Vector.from_bytes(row) for row in fields["rows"])
-            made = cls(tuple(map(str, fields["domains"])), rows)
-        except (ValueError, KeyError, TypeError, InputError) as error:
-            raise InputError(f"damaged rows of domains: {error}", where=source) from None
-        if len(made.domains) != len(made.rows):
-            raise InputError("damaged rows of domains: names and rows differ in number", where=source)
-        return made
+    def read(cls, folder: str | os.PathLike[str]) -> DomainRows | None:
+        """The rows of an epoch, in code point order of the domains; None if it has none."""
+        found = {unquote(match[1]): path for path in Path(folder).iterdir() if (match := FILE.fullmatch(path.name))}
+        domains = sorted(found)
+        return cls(tuple(domains), tuple(Vector.read(found[domain]) for domain in domains)) if found else None
 
 
 def pack_rows(rows: Sequence[Vector], kept: Ids) -> bytes:

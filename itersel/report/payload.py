@@ -19,6 +19,7 @@ from itersel.report.feature_table import Feature, FeatureTable, Sentence, featur
 from itersel.report.gather import Run
 from itersel.report.listing import listings
 from itersel.report.patterns import Side
+from itersel.report.sharing import sharing, sharing_tables
 from itersel.report.translations import DevtestSet, Outputs, devtest_sets, example_sentences
 from itersel.report.weight_history import cross_sections, weight_history
 from itersel.run.history import EpochRecord
@@ -50,6 +51,12 @@ def payload(
         "configuration": configuration_rows(runs),
         "evaluation": None if evaluation is None else evaluation_values(evaluation),
         "experiment": [experiment_values(table) for table in experiment],
+        "sharing": [
+            experiment_values(table)
+            for number, run in enumerate(runs)
+            if (found := sharing(run)) is not None
+            for table in sharing_tables(found, run.name, features, example_sentences(run, sets, number, sentences))
+        ],
     }
 
 

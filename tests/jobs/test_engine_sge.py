@@ -15,6 +15,7 @@ from itersel.base.errors import ConfigError
 from itersel.engines import open_engine
 from itersel.engines.config import RunConfig
 from itersel.run.driver import train
+from tuner_cases import check_tuner
 
 pytestmark = pytest.mark.slow
 SGE = RunConfig("sge", jobs=2, reducers=2)
@@ -48,6 +49,10 @@ def test_same_bytes(tmp_path, data):
     train(replace(data, run=SGE), run, warn=lambda text: None)
     assert_same_run(tmp_path / "inline", run)
     assert waiting() == ""
+
+
+def test_a_tuner(tmp_path, data):
+    check_tuner(data, "pro", SGE, tmp_path)
 
 
 def test_killed_task_is_done_again(tmp_path, data):

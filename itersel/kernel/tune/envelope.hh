@@ -17,6 +17,7 @@ struct Segment {
   double begin;  // where the line becomes the highest; −∞ for the first
   double intercept, slope;
   std::uint32_t line;  // the caller's number
+  double top = 0;      // its height at `begin`; of no use for the first
 };
 
 class UpperEnvelope {
@@ -25,13 +26,10 @@ class UpperEnvelope {
 
   // Adds the lines numbered `first` … `first + count − 1`, with these intercepts and slopes.
   void add_all(const double* intercepts, const double* slopes, std::uint32_t first, std::uint32_t count) {
-    double room[kBlock];
-    for (std::uint32_t begin = 0; begin < count; begin += kBlock) {
-      const std::uint32_t size = std::min(count - begin, kBlock);
-      rise(intercepts + begin, slopes + begin, size, room);
-      // Where rounding decides, and for equal lines, the exact way decides.
-      for (std::uint32_t at = 0; at < size; ++at)
-        if (room[at] >= 0) add(intercepts[begin + at], slopes[begin + at], first + begin + at);
+    for (std::uint32_t at = 0; at < count; ++at) {
+      if (!segments_.empty()) at = next_above(intercepts, slopes, at, count);
+      // Where rounding decides, and for equal lines, the exact way decides. A few more lines than needed get here.
+      if (at < count) add(intercepts[at], slopes[at], first + at);
     }
   }
 
@@ -46,7 +44,7 @@ class UpperEnvelope {
       if (right->slope == slope) {
         if (intercept == right->intercept && line < right->line) right->line = line;
         if (intercept <= right->intercept) return false;
-      } else if (right != segments_.begin() && intercept + slope * right->begin <= height(*right, right->begin)) {
+      } else if (right != segments_.begin() && intercept + slope * right->begin <= right->top) {
         return false;
       }
     }
@@ -59,8 +57,11 @@ class UpperEnvelope {
       ++last;
     const double none = -std::numeric_limits<double>::infinity();
     const double begin = first == segments_.begin() ? none : crossing(*(first - 1), intercept, slope);
-    if (last != segments_.end()) last->begin = crossing(*last, intercept, slope);
-    const Segment added{begin, intercept, slope, line};
+    if (last != segments_.end()) {
+      last->begin = crossing(*last, intercept, slope);
+      last->top = height(*last, last->begin);
+    }
+    const Segment added{begin, intercept, slope, line, intercept + slope * begin};
     if (first == last) {
       segments_.insert(first, added);
     } else {
@@ -72,26 +73,8 @@ class UpperEnvelope {
 
  private:
   static constexpr std::size_t kFew = 16;
-  static constexpr std::uint32_t kBlock = 64;
-
-  // For each line a number that is below 0 only if the line is below the envelope everywhere. The loop over lines has
-  // no branches, so the compiler makes vectors of them.
-  void rise(const double* intercepts, const double* slopes, std::uint32_t count, double* room) const {
-    if (segments_.empty()) {
-      std::fill(room, room + count, 0.0);
-      return;
-    }
-    const Segment &left = segments_.front(), &right = segments_.back();
-    for (std::uint32_t at = 0; at < count; ++at) {
-      const double steeper = std::max(left.slope - slopes[at], slopes[at] - right.slope);
-      const double end = slopes[at] == left.slope ? left.intercept : right.intercept;
-      room[at] = steeper == 0 ? intercepts[at] - end : steeper;
-    }
-    for (std::size_t k = 1; k < segments_.size(); ++k) {
-      const double x = segments_[k].begin, y = height(segments_[k], x);
-      for (std::uint32_t at = 0; at < count; ++at) room[at] = std::max(room[at], intercepts[at] + slopes[at] * x - y);
-    }
-  }
+  // The first of the lines from number `at` on that is not below the envelope everywhere; `count`: there is none.
+  std::uint32_t next_above(const double* intercepts, const double* slopes, std::uint32_t at, std::uint32_t count) const;
 
   // The first segment whose slope is not smaller. Among few, counting is quicker than a search whose branches nobody
   // can predict.

@@ -80,6 +80,7 @@ for (const draw of [
   drawWeights,
   drawListing,
   drawFeatures,
+  drawSharing,
   drawTranslations,
   drawConfiguration,
 ])

@@ -19,7 +19,6 @@ from itersel.base.spare_processes import borrowed, give, share
 from itersel.base.workers import ordered_map
 from itersel.cli import main
 from itersel.evaluation.significance import randomization_test
-from itersel.learn.domain_rows import FILE as DOMAIN_ROWS
 from itersel.learn.domain_rows import DomainRows
 from itersel.learn.mixing import Columns, norms
 from itersel.metrics.corpus import CorpusMetric
@@ -29,7 +28,11 @@ from itersel.pipeline.experiment.cells import CellPlan, build_data, finished, pl
 from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
 from itersel.pipeline.experiment.mode_tables import mode_tables
+from itersel.pipeline.experiment.plots import plots
 from itersel.pipeline.experiment.schedule import largest_first, run_cells
+from itersel.report.feature_table import Sentence
+from itersel.report.gather import gather
+from itersel.report.sharing import sharing, sharing_tables
 
 WORDS = {"der": "the", "hund": "dog", "sieht": "sees", "das": "that", "haus": "house", "und": "and", "katze": "cat"}
 OTHERS = {"hund": "hound", "sieht": "saw", "das": "the", "haus": "home"}
@@ -203,7 +206,7 @@ def test_what_each_domain_learned_is_kept(done):
     epochs = sorted(plan.run.glob("epoch-00[12]"))
     assert len(epochs) == 2
     for epoch in epochs:
-        rows = DomainRows.from_bytes((epoch / DOMAIN_ROWS).read_bytes())
+        rows = DomainRows.read(epoch)
         assert rows.domains == ("even", "odd")
         columns = Columns.from_bytes((epoch / "norms.vec").read_bytes())
         matrix = rows.matrix(columns.ids)
@@ -211,18 +214,17 @@ def test_what_each_domain_learned_is_kept(done):
         assert np.sqrt((matrix**2).sum(axis=1)) == pytest.approx(norms(columns))
         assert 0 < len(columns) <= 30 and set(rows.rows[0].ids) <= set(columns.ids)
     other = next(plan for plan in done[1] if plan.cell.column == "resharding")
-    assert not list(other.run.rglob(DOMAIN_ROWS))
+    assert DomainRows.read(other.run / "epoch-001") is None
 
 
-def test_rows_of_domains_as_bytes():
+def test_rows_of_domains_as_files(tmp_path):
     ids = feature_ids(["a", "b", "c"])
-    rows = DomainRows(("x", "y"), (Vector.of(ids[:2], [1.0, -2.0]), Vector.of([], [])))
-    again = DomainRows.from_bytes(rows.to_bytes())
+    rows = DomainRows(("x/y", "z"), (Vector.of(ids[:2], [1.0, -2.0]), Vector.of([], [])))
+    for name, content in rows.files().items():
+        (tmp_path / name).write_bytes(content)
+    again = DomainRows.read(tmp_path)
     assert again.domains == rows.domains and (again.matrix(ids) == rows.matrix(ids)).all()
     assert sorted(rows.matrix(ids)[:, 0].tolist()) == [-2.0, 0.0, 1.0] and not rows.matrix(ids)[:, 1].any()
-    for damaged in (b"", b"\xc1", rows.to_bytes()[:-3]):
-        with pytest.raises(Exception, match="damaged rows of domains"):
-            DomainRows.from_bytes(damaged, "file")
 
 
 # the order
@@ -298,3 +300,61 @@ def test_what_is_wrong_and_where(folder, old, new, message):
     (folder / "bad" / "grid.yaml").write_text(GRID.replace(old, new, 1))
     with pytest.raises(ConfigError, match=re.escape(message)):
         load_experiment(folder / "bad" / "grid.yaml")
+
+
+# what the report shows
+
+
+def test_what_domains_share_in_a_report(done):
+    """Counts and signs by hand, from the files of the epoch."""
+    plan = next(plan for plan in done[1] if plan.cell.column == "domains")
+    (run,) = gather([plan.run])
+    found = sharing(run)
+    folder = run.folder(run.best.number)
+    assert found.names == tuple(Weights.read(folder / "weights.txt.gz")) and found.domains == ("even", "odd")
+    rows = [dict(zip(vector.ids.tolist(), vector.values, strict=True)) for vector in DomainRows.read(folder).rows]
+    before = {}
+    if run.best.number > 1:
+        vector = Vector.read(run.folder(run.best.number - 1) / "weights.vec")
+        before = dict(zip(vector.ids.tolist(), vector.values, strict=True))
+    rule = next(name for name in found.names if re.fullmatch("R:X:[a-z_]+:[a-z_]+", name))
+    _, _, source, target = rule.replace("_", " ").split(":")
+    sentences = [Sentence("devtest", "1", f"x {source}", f"{target} y")]
+    counts, largest, apart = sharing_tables(found, "name", 1000, sentences)
+    ids = dict(zip(found.names, feature_ids(list(found.names)).tolist(), strict=True))
+    expected = {name: [row.get(id, 0.0) for row in rows] for name, id in ids.items()}
+    starts = {name: before.get(id, 0.0) for name, id in ids.items()}
+    for number, row in enumerate(counts.rows):
+        chosen = [weights for weights in expected.values() if sum(w != 0 for w in weights) == number]
+        signs = [weights for weights in chosen if min(weights) < 0 < max(weights)]
+        changed = [n for n, weights in expected.items() if sum(w != starts[n] for w in weights) == number]
+        assert [entry.value for entry in row.entries[:4]] == [number, len(chosen), len(signs), len(changed)]
+    assert {row.name for row in largest.rows} == set(found.names)
+    norms_shown = [row.entries[1].value for row in largest.rows]
+    assert norms_shown == sorted(norms_shown, reverse=True)
+    for row in largest.rows:
+        assert [entry.value for entry in row.entries[7:9]] == pytest.approx(expected[row.name])
+    differing = {n for n, weights in expected.items() if min(weights) < 0 < max(weights)}
+    assert differing == {row.name for row in apart.rows[: len(differing)]}
+    examples = {row.name: row.entries[-1].text for row in largest.rows}
+    assert examples[rule] == f"x {source} → {target} y" and examples["LanguageModel"] == ""
+    other = next(plan for plan in done[1] if plan.cell.column == "resharding")
+    assert sharing(gather([other.run])[0]) is None
+
+
+def test_plots_of_one_setting(done):
+    """Cells that differ in one number make a plot, in the order of its values; others do not."""
+    _, _, grid = done
+    names = list(grid.evaluations["pooled"].systems)
+    one = grid.results[0]
+    values = {names[1]: {"selection.top": None}, names[2]: {"selection.top": 100}, names[3]: {"selection.top": 20}}
+    settings = {"models": 1, "epochs": []}
+    systems = [replace(one, name=name, varied=values[name], weights=k, **settings) for k, name in enumerate(values)]
+    systems.append(replace(one, name=names[0], varied={"start": "x"}))
+    (plot,) = plots(grid, systems)
+    assert plot.setting == "selection.top" and plot.values == ("20", "100", "none") and plot.sizes == (2, 1, 0)
+    scores = dict(plot.scores)
+    assert list(scores) == ["devtest BLEU", "pooled BLEU", "test: even BLEU", "test: odd BLEU"]
+    assert scores["pooled BLEU"] == tuple(grid.evaluations["pooled"].score(names[k]).mean for k in (3, 2, 1))
+    apart = [replace(system, varied=system.varied | {"epoch.k": k}) for k, system in enumerate(systems[:3])]
+    assert plots(grid, apart) == ()
