@@ -15,6 +15,7 @@ from itersel.base.errors import ConfigError, InputError
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
+from itersel.learn.learner import LearnConfig
 from itersel.lists.source import ListOptions, ShardSource
 from itersel.lm.model import LanguageModel
 from itersel.mapreduce.execution import assemble, map_item, reduce_range
@@ -245,3 +246,15 @@ def test_bad_settings(data, tmp_path):
         manifest(data, tmp_path / "b", held_out=3)
     with pytest.raises(InputError, match="hols needs dense weights to start from"):
         manifest(replace(data, start=None), tmp_path / "c")
+
+
+@pytest.mark.parametrize("algorithm", ["sgd", "iter_mix_sgd", "iter_sel_sgd"])
+def test_online_soft_ramp(data, tmp_path, algorithm):
+    """The paper's baseline: steps down the same loss, list by list, with ℓ2."""
+    learn = LearnConfig("soft_ramp", eta=0.1, batch=True, l2=0.001)
+    layout, epoch = LayoutConfig("random", shards=1 if algorithm == "sgd" else 2), EpochConfig(k=10, learn=learn)
+    config = replace(data, algorithm=algorithm, own=None, epochs=1, layout=layout, epoch=epoch)
+    train(config, tmp_path / "run", warn=lambda text: None)
+    lines = list(map(json.loads, (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()))
+    assert [(line["updates"], line["pairs"]) for line in lines if "made" in line] == [(70, 0)]
+    assert any(name.startswith("R:") for name in Weights.read(tmp_path / "run" / "weights.txt.gz"))
