@@ -151,6 +151,33 @@ def foreign_headers(folder: Path) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Unit:
+    """A source file to compile."""
+
+    source: Path
+    folder: Path  # of the object
+    includes: tuple[str, ...]
+    flags: tuple[str, ...]
+
+    @property
+    def target(self) -> Path:
+        return self.folder / f"{self.source.parent.name}_{self.source.stem}.o"
+
+    @property
+    def used(self) -> Path:
+        """Where the compiler writes which headers it read."""
+        return self.target.with_suffix(".d")
+
+    def is_new(self) -> bool:
+        headers = [foreign_headers(self.folder)] if self.source.parent.name == BINDINGS else []
+        return newer(self.target, [*read_dependencies(self.used, self.source), *headers])
+
+    def cost(self) -> int:
+        """Grows with the time to compile: pybind11 is as much work as a large file."""
+        return self.source.stat().st_size + 100_000 * (self.source.parent.name == BINDINGS)
+
+
 def build_details(flags: list[str]) -> list[str]:
     """Macros that let the kernel say how it was built."""
     facts = {"FLAGS": " ".join(flags), "KENLM": KENLM.described, "BUILD_ID": build_id(flags)}
@@ -192,23 +219,35 @@ class BuildKernel(build_ext):
         optimized = ["-O3", "-g0", *common]
         sanitized = ["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", *common]
         flags = sanitized if sanitize else optimized
+        includes = [str(path) for path in ext.include_dirs] + self.include_dirs
+        own = ["-isystem", str(kenlm), "-isystem", str(zstd), *flags, "-Wall", "-Wextra", *build_details(flags)]
+        (build / "itersel" / "base_build_id.o").unlink(missing_ok=True)  # changes with every other file
+        units = [Unit(ROOT / source, build / "itersel", (*includes,), (*own,)) for source in ext.sources]
+        # KenLM itself is not sanitized: its tries read unaligned integers on purpose. Nor is zstd.
+        libraries = {
+            normal / "libkenlm.a": kenlm_units(kenlm, normal, optimized),
+            normal / "libzstd.a": zstd_units(zstd, normal, optimized),
+        }
+        outdated = {
+            archive: made_of
+            for archive, made_of in libraries.items()
+            if not newer(archive, [unit.source for unit in made_of])
+        }
         try:
-            # KenLM itself is not sanitized: its tries read unaligned integers on purpose. Nor is zstd.
-            archives = [self.build_kenlm(kenlm, normal, optimized), self.build_zstd(zstd, normal, optimized)]
-            (build / "itersel" / "base_build_id.o").unlink(missing_ok=True)  # changes with every other file
-            objects = self.compile_all(
-                [ROOT / source for source in ext.sources],
-                build / "itersel",
-                [str(path) for path in ext.include_dirs] + self.include_dirs,
-                ["-isystem", str(kenlm), "-isystem", str(zstd), *flags, "-Wall", "-Wextra", *build_details(flags)],
-            )
+            self.compile_all([*units, *(unit for made_of in outdated.values() for unit in made_of)])
+            for archive, made_of in outdated.items():
+                archive.unlink(missing_ok=True)
+                name = archive.stem.removeprefix("lib")
+                objects = [str(unit.target) for unit in made_of]
+                self.compiler.create_static_lib(objects, name, output_dir=str(archive.parent))
+            objects = [str(unit.target) for unit in units]
             target = Path(self.get_ext_fullpath(ext.name))
             target.parent.mkdir(parents=True, exist_ok=True)
             # Without debugging data (KenLM's, too) the module is a tenth of the size, which counts when it is shipped
             # to many nodes, and compiling takes a quarter less time.
             link = ["-fsanitize=address,undefined"] if sanitize else ["-Wl,--strip-debug"]
             self.compiler.link_shared_object(
-                [*map(str, [*objects, *archives])], str(target), extra_postargs=[*link, "-lrt"], target_lang="c++"
+                [*objects, *map(str, libraries)], str(target), extra_postargs=[*link, "-lrt"], target_lang="c++"
             )
             if not self.inplace:
                 self.copy_licences({KENLM: kenlm, ZSTD: zstd})
@@ -231,53 +270,40 @@ class BuildKernel(build_ext):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
 
-    def build_kenlm(self, kenlm: Path, build: Path, flags: list[str]) -> Path:
-        folders = [kenlm / "lm", kenlm / "util", kenlm / "util" / "double-conversion"]
-        sources = sorted(source for folder in folders for source in folder.glob("*.cc"))
-        sources = [s for s in sources if not s.name.endswith(("main.cc", "test.cc"))]
-        archive = build / "libkenlm.a"
-        if not newer(archive, sources):
-            objects = self.compile_all(sources, build / "kenlm", [str(kenlm)], [*flags, "-w"])
-            archive.unlink(missing_ok=True)
-            self.compiler.create_static_lib([*map(str, objects)], "kenlm", output_dir=str(build))
-        return archive
-
-    def build_zstd(self, zstd: Path, build: Path, flags: list[str]) -> Path:
-        archive = build / "libzstd.a"
-        if not newer(archive, [zstd / "zstd.c"]):
-            objects = self.compile_all(
-                [zstd / "zstd.c"],
-                build / "zstd",
-                [str(zstd)],
-                [*(flag for flag in flags if flag != "-std=c++17"), "-w", *ZSTD_MACROS],
+    def compile_all(self, units: list[Unit]) -> None:
+        def compile_one(unit: Unit) -> None:
+            if unit.is_new():
+                return
+            scratch = unit.folder / f"of-{os.getpid()}"  # two builds at a time do not share half-made files
+            made = self.compiler.compile(
+                [str(unit.source)],
+                output_dir=str(scratch),
+                macros=MACROS,
+                include_dirs=[*unit.includes],
+                extra_postargs=[*unit.flags, "-MMD", "-MF", str(unit.used)],
             )
-            archive.unlink(missing_ok=True)
-            self.compiler.create_static_lib([*map(str, objects)], "zstd", output_dir=str(build))
-        return archive
+            shutil.move(made[0], unit.target)
 
-    def compile_all(self, sources: list[Path], folder: Path, includes: list[str], flags: list[str]) -> list[Path]:
-        def compile_one(source: Path) -> Path:
-            target = folder / f"{source.parent.name}_{source.stem}.o"
-            used = target.with_suffix(".d")  # the compiler writes there which headers it read
-            made_of = read_dependencies(used, source)
-            if source.parent.name == BINDINGS:
-                made_of.append(headers)
-            if not newer(target, made_of):
-                made = self.compiler.compile(
-                    [str(source)],
-                    output_dir=str(folder / f"of-{os.getpid()}"),  # two builds at a time do not share half-made files
-                    macros=MACROS,
-                    include_dirs=includes,
-                    extra_postargs=[*flags, "-MMD", "-MF", str(used)],
-                )
-                shutil.move(made[0], target)
-            return target
-
-        headers = foreign_headers(folder)
+        folders = {unit.folder for unit in units}
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            made = list(pool.map(compile_one, sources))
-        shutil.rmtree(folder / f"of-{os.getpid()}", ignore_errors=True)
-        return made
+            for _ in pool.map(compile_one, sorted(units, key=Unit.cost, reverse=True)):  # no long one comes last
+                pass
+        for folder in folders:
+            shutil.rmtree(folder / f"of-{os.getpid()}", ignore_errors=True)
+
+
+def kenlm_units(kenlm: Path, build: Path, flags: list[str]) -> list[Unit]:
+    folders = [kenlm / "lm", kenlm / "util", kenlm / "util" / "double-conversion"]
+    sources = sorted(source for folder in folders for source in folder.glob("*.cc"))
+    sources = [s for s in sources if not s.name.endswith(("main.cc", "test.cc"))]
+    return [Unit(source, build / "kenlm", (str(kenlm),), (*flags, "-w")) for source in sources]
+
+
+def zstd_units(zstd: Path, build: Path, flags: list[str]) -> list[Unit]:
+    in_c = [flag for flag in flags if flag != "-std=c++17"]
+    return [Unit(zstd / "zstd.c", build / "zstd", (str(zstd),), (*in_c, "-w", *ZSTD_MACROS))]
 
 
 def pybind11_include() -> str:

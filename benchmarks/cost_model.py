@@ -34,8 +34,9 @@ from itersel.mapreduce.execution import reduce_range  # noqa: E402
 from itersel.mapreduce.job import DRIVER, END, Record  # noqa: E402
 from itersel.mapreduce.side import Side  # noqa: E402
 from itersel.model.vectors import Vector, feature_ids  # noqa: E402
-from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
+from itersel.pipeline.build import build  # noqa: E402
 from itersel.pipeline.build_config import load_config  # noqa: E402
+from itersel.pipeline.build_paths import language_model_path, shards_path  # noqa: E402
 from itersel.run.config import TrainConfig  # noqa: E402
 from itersel.run.driver import train  # noqa: E402
 from itersel.run.estimate import measure  # noqa: E402
@@ -80,7 +81,7 @@ def spin(seconds: float) -> None:
 
 
 def share(processes: int) -> float:
-    """How much of a processor each of so many busy processes gets now."""
+    """How much of a processor each of this many busy processes gets now."""
     context, before = get_context("fork"), time.monotonic()
     started = sum(os.times()[2:4])
     workers = [context.Process(target=spin, args=(SPIN_SECONDS,)) for _ in range(processes)]

@@ -29,8 +29,9 @@ from itersel.base.errors import UserError  # noqa: E402
 from itersel.engines import RUNNERS, RunConfig  # noqa: E402
 from itersel.learn.mixing import SelectionConfig  # noqa: E402
 from itersel.model.vectors import HEADER, Vector  # noqa: E402
-from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
+from itersel.pipeline.build import build  # noqa: E402
 from itersel.pipeline.build_config import load_config  # noqa: E402
+from itersel.pipeline.build_paths import language_model_path, shards_path  # noqa: E402
 from itersel.run.config import TrainConfig  # noqa: E402
 from itersel.run.driver import train  # noqa: E402
 
@@ -53,7 +54,7 @@ def hadoop_facts(config: TrainConfig, run: Path) -> Lines:
 
 
 FACTS: dict[str, Callable[[TrainConfig, Path], Lines]] = {"hadoop": hadoop_facts}
-"""By engine, more to tell of a finished run."""
+"""By engine, more to report about a finished run."""
 
 
 def measure(config: TrainConfig, run: Path) -> Lines:

@@ -33,8 +33,9 @@ from itersel import _kernel  # noqa: E402
 from itersel.learn.epoch import EpochConfig, run_epoch  # noqa: E402
 from itersel.lm.model import LanguageModel  # noqa: E402
 from itersel.model.vectors import Vector  # noqa: E402
-from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
+from itersel.pipeline.build import build  # noqa: E402
 from itersel.pipeline.build_config import load_config  # noqa: E402
+from itersel.pipeline.build_paths import language_model_path, shards_path  # noqa: E402
 from itersel.shards.shard import Shard  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
@@ -74,7 +75,7 @@ def epoch_seconds(shard: Path, model: LanguageModel, count: int) -> float:
 
 
 def instructions(shard: Path, model: str, count: int) -> int:
-    """Of this program's `--epoch` with so many sentences."""
+    """Of this program's `--epoch` with this many sentences."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", sys.executable, __file__]
         command += ["--epoch", str(count), "--shard", str(shard), "--lm", model]

@@ -22,8 +22,9 @@ sys.path.insert(0, str(ROOT))
 from itersel.learn.epoch import STAGES, EpochConfig, run_epoch  # noqa: E402
 from itersel.lm.model import LanguageModel  # noqa: E402
 from itersel.model.vectors import Vector  # noqa: E402
-from itersel.pipeline.build import build, language_model_path, shards_path  # noqa: E402
+from itersel.pipeline.build import build  # noqa: E402
 from itersel.pipeline.build_config import load_config  # noqa: E402
+from itersel.pipeline.build_paths import language_model_path, shards_path  # noqa: E402
 from itersel.shards.folder import read_manifest  # noqa: E402
 from itersel.shards.shard import Shard  # noqa: E402
 

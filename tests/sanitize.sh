@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the kernel's tests with AddressSanitizer and UBSan: bash tests/sanitize.sh [pytest arguments]
+# Runs the kernel's tests with AddressSanitizer and UBSan: bash tests/sanitize.sh [build | test [pytest arguments]]
 #
+# `build` only compiles, `test` only tests what was compiled; without either, both are done.
 # The instrumented package goes to build/sanitized, beside the normal extension, which stays as it is. Python's own
 # leaks are not looked for; tests/unit/decode/test_decoder.py watches the kernel's memory instead.
 set -euo pipefail
@@ -11,8 +12,12 @@ for library in libasan.so libubsan.so libstdc++.so; do
   [[ -e $($compiler -print-file-name=$library) ]] || { echo "sanitize.sh: $compiler has no $library" >&2; exit 1; }
 done
 
-rm -rf build/sanitized
-ITERSEL_SANITIZE=1 python setup.py -q build --build-lib build/sanitized 2> >(grep -i error >&2 || true)
+if [[ ${1:-} != test ]]; then
+  rm -rf build/sanitized
+  ITERSEL_SANITIZE=1 python setup.py -q build --build-lib build/sanitized 2> >(grep -i error >&2 || true)
+  [[ ${1:-} != build ]] || exit 0
+fi
+shift $(($# > 0))
 
 tests=(
   tests/unit/decode/test_decoder.py

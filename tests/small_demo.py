@@ -4,6 +4,8 @@ from pathlib import Path
 
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 SIZES = {"train": 400, "dev": 60, "devtest": 60, "test": 60, "more": 400}
+TINY = {"train": 160, "dev": 30, "devtest": 30, "test": 30, "more": 160}
+"""For tests that run it several times."""
 
 
 def write_small_demo(folder: Path, **sizes: int) -> Path:

@@ -37,6 +37,14 @@ print(*(one.getsockname()[1] for one in held))
 PYTHON
 }
 
+wait_for() { # a command that is to succeed, on a busy machine within five minutes
+    for _ in $(seq 1500); do
+        "$@" > /dev/null 2>&1 && return
+        sleep 0.2
+    done
+    return 1
+}
+
 end() { # processes: politely, then not
     local number
     for number in "$@"; do kill "$number" 2> /dev/null || true; done

@@ -59,7 +59,7 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What a round came to."""
+    """The result of a round."""
 
     weights: Vector
     names: NameTable
@@ -134,8 +134,12 @@ class Algorithm(ABC):
     """Which file of a round has a table for people; None: there is none."""
     one_shard: ClassVar[bool] = False
     """All sentences make up one shard, unless the layout says otherwise."""
+    by_domain: ClassVar[bool] = False
+    """Rounds have weights for each domain: files domain.NAME.txt (itersel.model.domain_weights)."""
     small_set: ClassVar[bool] = False
     """Tunes on a small set: of a build, it learns from dev, not from train, unless told otherwise."""
+    settings_by_data: ClassVar[bool] = False
+    """Rate, metric and order that the configuration leaves open are chosen by the data (run/defaults.py)."""
 
     def __init__(self, settings: Settings):
         self.settings = settings
@@ -160,7 +164,7 @@ class Algorithm(ABC):
         """One round, counted from 0."""
 
     def finished(self, history: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether no further round is worth its while. `history` has the manifest's facts of the rounds so far."""
+        """Whether further rounds are not worth running. `history` has the manifest's facts of the rounds so far."""
         del history
         return False
 

@@ -87,7 +87,7 @@ class HolsConfig:
     """lists: divide a feature's component by the number of lists that have it; extraction: by the number of times that
     its rule was extracted."""
     top: Annotated[int, Range(1)] | None = None
-    """Keep so many of the largest components; null: all."""
+    """Keep this many of the largest components; null: all."""
     fixed_beta: bool = False
     """Keep the sparse weights in proportion to the dense ones; only the gradient's weight is searched."""
     iterations: Annotated[int, Range(1)] = 3

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.pipeline.build import build, language_model_path, shards_path
+from itersel.pipeline.build import build
 from itersel.pipeline.build_config import TRAIN, load_config
+from itersel.pipeline.build_paths import language_model_path, shards_path
 from itersel.pipeline.stages import table
 
 SUMMARY = "go from parallel text to shards with one configuration file"

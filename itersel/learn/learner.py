@@ -1,6 +1,6 @@
 """Pairwise ranking updates over k-best lists given as Python data (ACL 2012 §4, WMT 2013 §3).
 
-Inside a training epoch the kernel does this without Python; this face serves rerankers of other systems'
+Inside a training epoch the kernel does this without Python; this class serves rerankers of other systems'
 n-best lists, and tests. Feature vectors go in as {name: value}; named weights and statistics come out.
 """
 

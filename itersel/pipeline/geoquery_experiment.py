@@ -30,8 +30,9 @@ from itersel.lm.model import LanguageModel
 from itersel.metrics.corpus import CorpusMetric
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
-from itersel.pipeline.build import build, index_path, language_model_path
+from itersel.pipeline.build import build
 from itersel.pipeline.build_config import BuildConfig
+from itersel.pipeline.build_paths import index_path, language_model_path
 from itersel.pipeline.geoquery_parser import ParserFiles, build_parser
 from itersel.pipeline.geoquery_tables import (
     Tested,
@@ -76,9 +77,9 @@ class SelectionOfText:
     max_words: Annotated[int, Range(1)] = 30
     """The longest sentence on either side."""
     rare: Annotated[int, Range(0)] = 3000
-    """Keep pairs with a German word of a training question that at most so many pairs have."""
+    """Keep pairs with a German word of a training question that at most this many pairs have."""
     every: Annotated[int, Range(1)] = 4
-    """Of the other pairs up to `short_words`, keep one in so many."""
+    """Of the other pairs up to `short_words`, keep one in this many."""
     short_words: Annotated[int, Range(1)] = 20
 
 

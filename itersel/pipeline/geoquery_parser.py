@@ -14,8 +14,9 @@ from pathlib import Path
 from itersel.base.config import build as make_config
 from itersel.base.errors import InputError
 from itersel.base.folders import PARSER, claim_folder
-from itersel.pipeline.build import build, index_path, language_model_path
+from itersel.pipeline.build import build
 from itersel.pipeline.build_config import BuildConfig
+from itersel.pipeline.build_paths import index_path, language_model_path
 from itersel.response.geoquery.data import read_questions
 from itersel.response.geoquery.database import FACTS_FILE, read_database
 from itersel.response.geoquery.parser import QuestionParser
@@ -45,7 +46,7 @@ def build_parser(
     data, folder = Path(data), Path(folder)
     if not (data / FACTS_FILE).exists():
         raise InputError(
-            "the GeoQuery data set is not here",
+            "there is no GeoQuery data set here",
             where=data,
             hint=f"Name its folder, which has {FACTS_FILE}: --data DIR.",
         )

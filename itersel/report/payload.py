@@ -79,7 +79,7 @@ def apart(runs: Sequence[Run]) -> str | None:
     if len(choices) > 1:
         labels = ", ".join(dict.fromkeys(choice.label for choice in choices))
         return f"The runs choose their epochs by different criteria: {labels}."
-    if len({run.checksums("devtest") for run in scored}) > 1:
+    if len({(run.checksums("devtest"), run.domain) for run in scored}) > 1:
         return "The runs were scored on different devtest data."
     return None
 

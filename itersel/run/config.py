@@ -36,7 +36,7 @@ RESULT_FREE = (
     "open_choices",
     "keep_start",
 )
-"""Keys that a run may be resumed with another value of."""
+"""Keys whose values may change when a run is resumed."""
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
 
@@ -67,12 +67,14 @@ class TrainConfig:
     Devtest is translated with language_model."""
     start: PathStr | None = None
     """Weight file to start from; none: all weights 0."""
+    domain: str | None = None
+    """Learn from sentences of this domain only, and choose among epochs by those of devtest; none: all sentences."""
     layout: LayoutConfig = field(default_factory=LayoutConfig)
     """How the files' sentences are dealt out into the shards of the algorithm."""
     algorithm: str = DEFAULT
     epochs: Annotated[int, Range(1, 999)] = 10
     patience: Annotated[int, Range(1)] | None = None
-    """Stop when so many epochs in a row brought no better devtest BLEU; none: do all epochs."""
+    """Stop after this many epochs in a row without a better devtest BLEU; none: run all epochs."""
     epoch: EpochConfig = field(default_factory=EpochConfig)
     selection: SelectionConfig = field(default_factory=lambda: SelectionConfig(top=100_000))
     """Which features iter_sel_sgd keeps."""
@@ -143,7 +145,7 @@ def load_with_algorithm(kind: type[Config], settings: Settings | Mapping[str, An
 
 
 def check_search(options: DecoderConfig, key: str) -> None:
-    """ConfigError for an option that shards do not leave open."""
+    """Raise ConfigError for an option that shards fix."""
     if options.pass_through != "unknown":
         raise ConfigError(
             f"{key}.pass_through has no effect here", hint="Which words may be copied is up to the shards."
@@ -165,7 +167,7 @@ def expand(patterns: Sequence[str], key: str, order: Callable[[str], Any] | None
 
 
 def check_files(config: TrainConfig) -> None:
-    """InputError that names the key of a file that is not there."""
+    """Raise an InputError that names the key if the file does not exist."""
     for key in ("language_model", "start"):
         path = getattr(config, key)
         if path is not None and not os.path.isfile(path):
@@ -192,6 +194,8 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
     values = asdict(config)
     if config.own is None:
         del values["own"]
+    if config.domain is None:  # runs from before there was the key are to be resumed
+        del values["domain"]
     for key in (*RESULT_FREE, *PATHS, "response"):
         del values[key]
     if config.response is not None:

@@ -1,14 +1,16 @@
-"""Data that the tests of all engines share: made once a session."""
+"""Data that the tests of all engines share: made once, for all processes of a session."""
 
 from __future__ import annotations
 
 import gzip
 import itertools
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from itersel.base.locks import exclusive
 from itersel.cli import main
 from itersel.decode.decoder import DecoderConfig
 from itersel.grammar.extraction import build_index
@@ -21,18 +23,34 @@ ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = 2000
 
 
+def made_once(name: str, factory: pytest.TempPathFactory, make: Callable[[Path], None]) -> Path:
+    """The session's folder of that name. The first process that wants it makes it; others wait."""
+    mine = factory.getbasetemp()
+    session = mine.parent if mine.name.startswith("popen-") else mine  # of pytest-xdist's processes
+    folder = session / f"shared-{name}"
+    with exclusive(session / f"shared-{name}.lock"):
+        if not (folder / "made").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            (folder / "made").touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def demo_training(tmp_path_factory: pytest.TempPathFactory) -> TrainConfig:
-    """Three epochs of IterSelSGD over 1,000 sentences of the demo corpus in four shards."""
-    folder = tmp_path_factory.mktemp("demo")
-    shutil.copytree(ROOT / "conf", folder / "conf")
-    write_small_demo(folder / "data" / "demo", train=1000)
-    work = folder / "work" / "demo"
-    assert main(["build", str(folder / "conf" / "demo.yaml"), "--set", "shards.shards=4"]) == 0
+    """Two epochs of IterSelSGD over 1,000 sentences of the demo corpus in four shards."""
+
+    def make(folder: Path) -> None:
+        shutil.copytree(ROOT / "conf", folder / "conf")
+        write_small_demo(folder / "data" / "demo", train=1000)
+        assert main(["build", str(folder / "conf" / "demo.yaml"), "--set", "shards.shards=4"]) == 0
+
+    work = made_once("demo", tmp_path_factory, make) / "work" / "demo"
     return TrainConfig(
         shards=tuple(str(work / "shards" / "train" / f"shard.{number:04d}.itsh") for number in range(4)),
         language_model=str(work / "model" / "lm.arpa.gz"),
-        epochs=3,
+        epochs=2,
         selection=SelectionConfig(top=2000),
     )
 
@@ -43,15 +61,18 @@ def multi30k_training(shared_data: Path, tmp_path_factory: pytest.TempPathFactor
 
     Rules and search are kept small: some 8 seconds to make the shards, 3 an epoch. Engines replace only `run`.
     """
-    folder = tmp_path_factory.mktemp("multi30k")
-    texts = {side: shared_data / "multi30k" / f"train.tok.lc.{side}.gz" for side in ("de", "en")}
-    build_index(texts["de"], texts["en"], shared_data / "cdec-m30k" / "train.alignment.gz", folder / "index")
-    for side, path in texts.items():
-        with gzip.open(path, "rb") as stream:
-            (folder / side).write_bytes(b"".join(itertools.islice(stream, SENTENCES)))
-    command = ["shard", "--sentences", folder / "de", "--references", folder / "en", "--index", folder / "index"]
-    command += ["--leave-one-out", "--max-samples", 20, "--max-nonterminals", 1, "--max-symbols", 4]
-    assert main([str(word) for word in [*command, "--shards", 4, "--output", folder / "shards"]]) == 0
+
+    def make(folder: Path) -> None:
+        texts = {side: shared_data / "multi30k" / f"train.tok.lc.{side}.gz" for side in ("de", "en")}
+        build_index(texts["de"], texts["en"], shared_data / "cdec-m30k" / "train.alignment.gz", folder / "index")
+        for side, path in texts.items():
+            with gzip.open(path, "rb") as stream:
+                (folder / side).write_bytes(b"".join(itertools.islice(stream, SENTENCES)))
+        command = ["shard", "--sentences", folder / "de", "--references", folder / "en", "--index", folder / "index"]
+        command += ["--leave-one-out", "--max-samples", 20, "--max-nonterminals", 1, "--max-symbols", 4]
+        assert main([str(word) for word in [*command, "--shards", 4, "--output", folder / "shards"]]) == 0
+
+    folder = made_once("multi30k", tmp_path_factory, make)
     return TrainConfig(
         shards=tuple(str(folder / "shards" / f"shard.{number:04d}.itsh") for number in range(4)),
         language_model=str(shared_data / "cdec-m30k" / "lm3.arpa.gz"),

@@ -16,7 +16,7 @@ from engine_cases import write_config
 from itersel.run.config import TrainConfig
 
 HERE = Path(__file__).resolve().parent
-PATIENCE = 600.0
+PATIENCE = 1800.0
 """Seconds until something that must happen has failed to; no test is about how long it takes."""
 
 

@@ -20,7 +20,7 @@ from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
 
 ALGORITHM = "gated:GatedSelSgd"
-FORGOTTEN = 900.0
+FORGOTTEN = 3600.0
 """Seconds until a mapper gives up: the test that should let it pass is dead."""
 
 

@@ -89,7 +89,7 @@ def test_options_of_the_site(tmp_path, data):
         train(options("-q", "nowhere.q", "-w", "e"), tmp_path / "1")
     with pytest.raises(ConfigError, match="'-t' is set by itersel"):
         train(options("-t", "1-3"), tmp_path / "2")
-    with pytest.raises(ConfigError, match=r"'all\.q' is no option of qsub"):
+    with pytest.raises(ConfigError, match=r"'all\.q' is not an option of qsub"):
         train(options("all.q"), tmp_path / "3")
     with pytest.raises(ConfigError, match="cannot have"):
         train(options(), tmp_path / "$HOME")

@@ -54,6 +54,7 @@ def test_contract(check, tmp_path):
 
 def test_same_bytes(tmp_path, data):
     run = tmp_path / "100%a 'run' of $HOME"
+    data = replace(data, epochs=2)
     train(data, tmp_path / "inline", warn=lambda text: None)
     train(replace(data, run=SLURM), run, warn=lambda text: None)
     assert_same_run(tmp_path / "inline", run)
@@ -202,7 +203,7 @@ def test_options_of_the_site(tmp_path, data):
         train(options("--partition=nowhere"), tmp_path / "1")
     with pytest.raises(ConfigError, match="'--array=0-3' is set by itersel"):
         train(options("--array=0-3"), tmp_path / "2")
-    with pytest.raises(ConfigError, match="'main' is no option of sbatch"):
+    with pytest.raises(ConfigError, match="'main' is not an option of sbatch"):
         train(options("--partition", "main"), tmp_path / "3")
     with pytest.raises(ConfigError, match="cannot have"):
         train(options(), tmp_path / "back\\slash")

@@ -28,6 +28,7 @@ from itersel.engines.spark import SparkEngine, SparkFileNames, copy_to_store, ex
 from itersel.engines.spark_settings import check_master, spark_properties
 from itersel.engines.spark_tasks import PASSING, ShippedJob
 from itersel.mapreduce.failure import WorkerError
+from itersel.run import driver as training
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 from toy_cases import check_toy_algorithm
@@ -134,10 +135,56 @@ def gated(cluster: Cluster, folder: Path) -> tuple[TrainConfig, Gate]:
 
 
 @pytest.mark.slow
-class TestContract:
+class TestOneContext:
+    """What needs no Spark context of its own; each takes some ten seconds of processor time."""
+
+    @pytest.fixture
+    def shared_runs(self, cluster, shared, monkeypatch) -> tuple[str, ...]:
+        """Options of runs that share the context."""
+        real = training.open_engine
+        monkeypatch.setattr(
+            training, "open_engine", lambda config, folder: shared if config.runner == "spark" else real(config, folder)
+        )
+        return cluster.options()
+
     @pytest.mark.parametrize("check", CHECKS)
     def test_contract(self, shared, check, tmp_path):
         check(lambda folder: shared, tmp_path)
+
+    def test_shards_with_weights_of_their_own_and_models_of_one_name(self, shared_runs, tmp_path):
+        """Spark's workers have all files in one folder, where each needs a name of its own."""
+        config = dataclasses.replace(small_data(tmp_path), algorithm="mix_sgd", epochs=2, devtest=())
+        folds = []
+        for k, path in enumerate(config.fold_models):
+            folds.append(tmp_path / f"fold{k}" / "lm.arpa")
+            folds[k].parent.mkdir()
+            shutil.copy(path, folds[k])
+        run(config, tmp_path / "inline")
+        same = dataclasses.replace(config, fold_models=tuple(map(str, folds)))
+        run(on_spark(same, shared_runs), tmp_path / "spark")
+        assert_same_run(tmp_path / "inline", tmp_path / "spark")
+
+    def test_an_algorithm_of_somebody_else(self, shared_runs, tmp_path):
+        check_toy_algorithm(small_data(tmp_path), RunConfig("spark", reducers=2, options=shared_runs), tmp_path)
+
+    def test_tuners(self, shared_runs, tmp_path):
+        run = RunConfig("spark", reducers=2, options=shared_runs)
+        for name in TUNERS:
+            check_tuner(small_data(tmp_path), name, run, tmp_path / name)
+
+    def test_feedback_of_a_program(self, shared_runs, tmp_path):
+        check_response(small_data(tmp_path), RunConfig("spark", reducers=2, options=shared_runs), tmp_path)
+
+    def test_same_bytes_on_demo_data(self, shared_runs, demo_training, tmp_path):
+        config = dataclasses.replace(demo_training, run=RunConfig("inline", reducers=2))
+        run(config, tmp_path / "inline")
+        run(on_spark(config, shared_runs), tmp_path / "spark")
+        assert_same_run(tmp_path / "inline", tmp_path / "spark")
+
+    def test_same_bytes_on_multi30k(self, shared_runs, multi30k_training, tmp_path):
+        run(multi30k_training, tmp_path / "inline")
+        run(on_spark(multi30k_training, shared_runs), tmp_path / "spark")
+        assert_same_run(tmp_path / "inline", tmp_path / "spark")
 
 
 @pytest.mark.slow
@@ -145,46 +192,6 @@ def test_same_bytes(cluster, reference, tmp_path):
     run(on_spark(small_data(tmp_path), cluster.options()), tmp_path / "spark")
     assert_same_run(reference, tmp_path / "spark")
     assert not list(tmp_path.glob("spark/**/*.tmp"))
-
-
-@pytest.mark.slow
-def test_shards_with_weights_of_their_own_and_models_of_one_name(cluster, tmp_path):
-    """Spark's workers have all files in one folder, where each needs a name of its own."""
-    config = dataclasses.replace(small_data(tmp_path), algorithm="mix_sgd", epochs=2, devtest=())
-    folds = []
-    for k, path in enumerate(config.fold_models):
-        folds.append(tmp_path / f"fold{k}" / "lm.arpa")
-        folds[k].parent.mkdir()
-        shutil.copy(path, folds[k])
-    run(config, tmp_path / "inline")
-    same = dataclasses.replace(config, fold_models=tuple(map(str, folds)))
-    run(on_spark(same, cluster.options()), tmp_path / "spark")
-    assert_same_run(tmp_path / "inline", tmp_path / "spark")
-
-
-@pytest.mark.slow
-def test_an_algorithm_of_somebody_else(cluster, tmp_path):
-    check_toy_algorithm(small_data(tmp_path), RunConfig("spark", reducers=2, options=cluster.options()), tmp_path)
-
-
-@pytest.mark.slow
-def test_tuners(cluster, tmp_path):
-    run = RunConfig("spark", reducers=2, options=cluster.options())
-    for name in TUNERS:
-        check_tuner(small_data(tmp_path), name, run, tmp_path / name)
-
-
-@pytest.mark.slow
-def test_feedback_of_a_program(cluster, tmp_path):
-    check_response(small_data(tmp_path), RunConfig("spark", reducers=2, options=cluster.options()), tmp_path)
-
-
-@pytest.mark.slow
-def test_same_bytes_on_demo_data(cluster, demo_training, tmp_path):
-    config = dataclasses.replace(demo_training, run=RunConfig("inline", reducers=2))
-    run(config, tmp_path / "inline")
-    run(on_spark(config, cluster.options()), tmp_path / "spark")
-    assert_same_run(tmp_path / "inline", tmp_path / "spark")
 
 
 @pytest.mark.slow
@@ -279,13 +286,6 @@ def test_code_is_shipped_to_bare_workers(cluster, reference, tmp_path):
     build_wheelhouse(tmp_path / "wheelhouse")
     run(on_spark(config, (*options, f"wheelhouse={tmp_path / 'wheelhouse'}")), tmp_path / "spark")
     assert_same_run(reference, tmp_path / "spark")
-
-
-@pytest.mark.slow
-def test_same_bytes_on_multi30k(cluster, multi30k_training, tmp_path):
-    run(multi30k_training, tmp_path / "inline")
-    run(on_spark(multi30k_training, cluster.options()), tmp_path / "spark")
-    assert_same_run(tmp_path / "inline", tmp_path / "spark")
 
 
 def test_options_are_checked():

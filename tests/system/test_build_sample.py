@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from inspected import check_every_file
 
 from itersel.shards.folder import check_folder
 
@@ -28,7 +29,7 @@ def command(configuration: Path, work: Path, *more: str) -> list[str]:
 
 def run(configuration: Path, work: Path, *more: str) -> dict[str, str]:
     """Build; what the table says of each stage."""
-    done = subprocess.run(command(configuration, work, *more), cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command(configuration, work, *more), cwd=ROOT, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.split("\n\n")[0].splitlines()[1:]
     return {line.split()[0]: line.split()[-1] for line in lines}
@@ -110,7 +111,7 @@ def test_killed_and_started_again(built, tmp_path, moment):
     arguments = command(ROOT / "conf" / "sample.yaml", work, "jobs=1")
     process = subprocess.Popen(arguments, cwd=ROOT, start_new_session=True, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 1800
         while not moment(work) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
     finally:
@@ -120,3 +121,25 @@ def test_killed_and_started_again(built, tmp_path, moment):
     run(ROOT / "conf" / "sample.yaml", work)
     assert files(work) == files(built)
     assert set(run(ROOT / "conf" / "sample.yaml", work).values()) == {"skipped"}
+
+
+def test_inspect_knows_every_file(built, capsys):
+    expected = {
+        ".": "folder",
+        "*.itersel-folder": "mark of a folder",
+        "build.json": "record of a build",
+        "stages/*.json": "record of a build's stage",
+        "model/alignment": "word alignment",
+        "model/index": "index of a bitext",
+        "model/lm.arpa.gz": "language model",
+        "model/lm.bin": "language model",
+        "model/lm.seen": "sentences that a language model has seen",
+        "shards/*/manifest.json": "manifest of shards",
+        "shards/*/shard.*.itsh": "shard",
+        "text/*.source": "text",
+        "text/*.reference.0": "text",
+        "text/*.tasks": "labels",
+        "text/*.lines": "line numbers",
+        "*[!.]*": "folder",
+    }
+    check_every_file(built, expected, capsys)

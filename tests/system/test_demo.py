@@ -14,7 +14,7 @@ import sacrebleu
 import yaml
 
 from itersel.pipeline.demo import DEV, MODELS, TEST, TRAINED, demo_sources
-from small_demo import write_small_demo
+from small_demo import TINY, write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,7 +25,7 @@ def command(output: Path, sources: Path = ROOT, jobs: int = 2) -> list[str]:
 
 
 def run(output: Path, sources: Path = ROOT, jobs: int = 2) -> str:
-    done = subprocess.run(command(output, sources, jobs), capture_output=True, text=True, timeout=1500)
+    done = subprocess.run(command(output, sources, jobs), capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -35,7 +35,7 @@ def small(tmp_path_factory) -> Path:
     """Sources with a part of the corpus, and fewer epochs."""
     folder = tmp_path_factory.mktemp("sources")
     shutil.copytree(ROOT / "conf", folder / "conf")
-    write_small_demo(folder / "data" / "demo")
+    write_small_demo(folder / "data" / "demo", **TINY)
     for training in TRAINED:
         path = folder / "conf" / training.configuration
         path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"epochs": 2}))
@@ -103,7 +103,7 @@ def test_a_second_run_does_nothing_new(small, once, tmp_path):
 @pytest.mark.parametrize("moment", ["stages/shard.train.json", "runs/select/epoch-001/weights.vec"])
 def test_killed_and_started_again(small, once, tmp_path, moment):
     process = subprocess.Popen(command(tmp_path / "demo", small), stderr=subprocess.DEVNULL, start_new_session=True)
-    deadline = time.monotonic() + 600
+    deadline = time.monotonic() + 3600
     while not (tmp_path / "demo" / moment).exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     assert process.poll() is None

@@ -215,7 +215,7 @@ def itersel(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         env=os.environ | {"PATH": path},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from itersel.cli import VERBS
+from itersel.cli import VERBS, main
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -35,9 +35,10 @@ def test_readme_lists_the_verbs() -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_help_has_an_example(verb: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "itersel", verb, "--help"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0 and f"itersel {verb}" in done.stdout.split("example:")[1]
+def test_help_has_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([verb, "--help"])
+    assert end.value.code == 0 and f"itersel {verb}" in capsys.readouterr().out.split("example:")[1]
 
 
 def test_make_targets_of_the_readme_exist() -> None:

@@ -56,7 +56,8 @@ def browser(tmp_path_factory):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    driver.set_page_load_timeout(60)
+    driver.set_page_load_timeout(600)  # no test is about how long it takes
+    driver.set_script_timeout(600)
     yield driver
     driver.quit()
 

@@ -26,7 +26,7 @@ from itersel.base.version import __version__, build_id
 from itersel.cli import VERBS
 from itersel.pipeline.demo import TRAINED
 from itersel.run.driver import train
-from small_demo import SIZES
+from small_demo import TINY
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow
@@ -173,7 +173,7 @@ def test_demo(wheel, tmp_path):
     resources, empty = environment.site / "itersel" / "_installed", tmp_path / "empty"
     for path in (resources / "data" / "demo").iterdir():
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        path.write_text("".join(lines[: SIZES[path.stem]]), encoding="utf-8")
+        path.write_text("".join(lines[: TINY[path.stem]]), encoding="utf-8")
     for one in TRAINED:
         with open(resources / "conf" / one.configuration, "r+") as stream:
             text = stream.read()
@@ -184,7 +184,7 @@ def test_demo(wheel, tmp_path):
     empty.mkdir()
     said = environment.run(empty, "itersel", "demo")
     assert "IterSelSGD" in said and (empty / "work" / "demo" / "report.html").is_file()
-    assert json.loads((empty / "work" / "demo" / "evaluation.json").read_text())["sentences"] == SIZES["test"]
+    assert json.loads((empty / "work" / "demo" / "evaluation.json").read_text())["sentences"] == TINY["test"]
 
 
 def test_the_wheel_is_made_again_from_the_installation(installed, wheel, tmp_path):

@@ -88,14 +88,6 @@ make_queue() {
     qconf -Msconf "$folder/scheduler"
 }
 
-wait_for() { # a command that is to succeed within 20 seconds
-    for _ in $(seq 100); do
-        "$@" > /dev/null 2>&1 && return
-        sleep 0.2
-    done
-    return 1
-}
-
 reports_load() { qhost -h localhost | awk '$1 == "localhost" && $7 != "-" {found = 1} END {exit !found}'; }
 
 start() {

@@ -88,7 +88,12 @@ alive() { # whether the daemon of that name runs
 }
 
 answers() {
-    timeout 10 sinfo --noheader --format=%T 2> /dev/null | grep -qxE 'idle|mixed|allocated|completing'
+    timeout 60 sinfo --noheader --format=%T 2> /dev/null | grep -qxE 'idle|mixed|allocated|completing'
+}
+
+idle() { # no job is left
+    local jobs
+    jobs=$(timeout 60 squeue --noheader 2> /dev/null) && [ -z "$jobs" ]
 }
 
 start() {
@@ -106,26 +111,20 @@ start() {
         slurmctld -i || fail "slurmctld does not start: see $folder/slurmctld.log"
         slurmd || fail "slurmd does not start: see $folder/slurmd.log"
     fi
-    for _ in $(seq 100); do
-        if answers; then
-            echo "export SLURM_CONF=$(printf %q "$SLURM_CONF")"
-            return
-        fi
-        sleep 0.2
-    done
+    if wait_for answers; then
+        echo "export SLURM_CONF=$(printf %q "$SLURM_CONF")"
+        return
+    fi
     tail --lines=5 "$folder"/*.log >&2
     stop
-    fail "the node did not become ready within 20 seconds; logs are in $folder"
+    fail "the node did not become ready; logs are in $folder"
 }
 
 stop() { # jobs first, then the daemons
     export SLURM_CONF=$folder/slurm.conf
     if alive slurmctld && alive munged; then
-        timeout 10 scancel --quiet --full --user="$(id -un)" 2> /dev/null || true
-        for _ in $(seq 50); do
-            [ -z "$(timeout 10 squeue --noheader 2> /dev/null)" ] && break
-            sleep 0.2
-        done
+        timeout 60 scancel --quiet --full --user="$(id -un)" 2> /dev/null || true
+        wait_for idle || true
     fi
     local name numbers=()
     for name in slurmd slurmctld munged; do

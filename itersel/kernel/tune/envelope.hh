@@ -1,7 +1,8 @@
 // The upper envelope of lines: which one is the highest, as a function of x (Och 2003, Macherey et al. 2008).
 //
 // Lines come one by one and in any order. The envelope of a k-best list has some ten segments, so nearly every line is
-// rejected after a search among these: no sorting, and a list of n lines costs n·log(segments).
+// rejected after a look at these: no sorting. A line is above the envelope somewhere only if it is so where two
+// segments meet, or if it is steeper than all in one direction; that is tested for many lines at once.
 #pragma once
 
 #include <algorithm>
@@ -22,15 +23,28 @@ class UpperEnvelope {
  public:
   void clear() { segments_.clear(); }
 
+  // Adds the lines numbered `first` … `first + count − 1`, with these intercepts and slopes.
+  void add_all(const double* intercepts, const double* slopes, std::uint32_t first, std::uint32_t count) {
+    double room[kBlock];
+    for (std::uint32_t begin = 0; begin < count; begin += kBlock) {
+      const std::uint32_t size = std::min(count - begin, kBlock);
+      rise(intercepts + begin, slopes + begin, size, room);
+      // Where rounding decides, and for equal lines, the exact way decides.
+      for (std::uint32_t at = 0; at < size; ++at)
+        if (room[at] >= 0) add(intercepts[begin + at], slopes[begin + at], first + begin + at);
+    }
+  }
+
   // By ascending begin and slope.
   const std::vector<Segment>& segments() const { return segments_; }
 
-  // Whether the line became part of the envelope. Of equal lines the first one stays; a line that only touches the
-  // envelope is not part of it.
+  // Whether the line became part of the envelope. Of equal lines the one with the lower number stays; a line that only
+  // touches the envelope is not part of it.
   bool add(double intercept, double slope, std::uint32_t line) {
     auto right = segments_.begin() + static_cast<std::ptrdiff_t>(first_not_below(slope));
     if (right != segments_.end()) {
       if (right->slope == slope) {
+        if (intercept == right->intercept && line < right->line) right->line = line;
         if (intercept <= right->intercept) return false;
       } else if (right != segments_.begin() && intercept + slope * right->begin <= height(*right, right->begin)) {
         return false;
@@ -58,6 +72,26 @@ class UpperEnvelope {
 
  private:
   static constexpr std::size_t kFew = 16;
+  static constexpr std::uint32_t kBlock = 64;
+
+  // For each line a number that is below 0 only if the line is below the envelope everywhere. The loop over lines has
+  // no branches, so the compiler makes vectors of them.
+  void rise(const double* intercepts, const double* slopes, std::uint32_t count, double* room) const {
+    if (segments_.empty()) {
+      std::fill(room, room + count, 0.0);
+      return;
+    }
+    const Segment &left = segments_.front(), &right = segments_.back();
+    for (std::uint32_t at = 0; at < count; ++at) {
+      const double steeper = std::max(left.slope - slopes[at], slopes[at] - right.slope);
+      const double end = slopes[at] == left.slope ? left.intercept : right.intercept;
+      room[at] = steeper == 0 ? intercepts[at] - end : steeper;
+    }
+    for (std::size_t k = 1; k < segments_.size(); ++k) {
+      const double x = segments_[k].begin, y = height(segments_[k], x);
+      for (std::uint32_t at = 0; at < count; ++at) room[at] = std::max(room[at], intercepts[at] + slopes[at] * x - y);
+    }
+  }
 
   // The first segment whose slope is not smaller. Among few, counting is quicker than a search whose branches nobody
   // can predict.

@@ -16,8 +16,9 @@ from statistics import fmean
 from itersel.base.figures import Choice, Declaration
 from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Repeats, Row
 from itersel.evaluation.scoring import Evaluation
-from itersel.pipeline.experiment.cells import METRICS, CellResult, GridResult, by_system
+from itersel.pipeline.experiment.cells import CellResult
 from itersel.pipeline.experiment.config import GIVEN
+from itersel.pipeline.experiment.grid_result import METRICS, GridResult, by_system
 from itersel.pipeline.experiment.results import effort, sentence
 
 DEVTEST = "devtest"

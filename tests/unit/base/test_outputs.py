@@ -120,11 +120,13 @@ def test_a_folder_is_held_by_one(tmp_path, capfd):
         thread = threading.Thread(target=second)
         thread.start()
         started.wait()
-        time.sleep(0.1)
+        said = ""
+        while "another process is working here" not in said:  # it waits now
+            time.sleep(0.01)
+            said += capfd.readouterr().err
         order.append("first")
     thread.join()
     assert order == ["first", "second"]
-    assert "another process is working here" in capfd.readouterr().err
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"), exclusive(tmp_path / "file"):
         pass

@@ -53,7 +53,7 @@ def offered(shell, text, place):
         command = ["fish", "--no-config", "-c", f"source ./_itersel; complete -C {shlex.quote(' '.join(words))}"]
     else:
         command = ["zsh", "-f", str(CAPTURE), " ".join(words)]
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=600)
     assert done.stderr == ""
     return {line.split("\t")[0].rstrip("/") for line in done.stdout.splitlines() if line}
 

@@ -13,7 +13,7 @@ ROOMS = ("align", "metrics", "shards", "evaluation", "learn", "tune", "mapreduce
 
 def modules_after(arguments: list[str]) -> set[str]:
     code = f"import sys\nfrom itersel.cli import main\ntry: main({arguments!r})\nfinally: print('\\n', *sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=1200)
     return set(done.stdout.rpartition("\n ")[2].split())
 
 

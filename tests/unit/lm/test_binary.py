@@ -153,7 +153,7 @@ def test_many_at_once(arpa: Path, cache: Path) -> None:
     processes = [context.Process(target=work) for _ in range(6)]
     for process in processes:
         process.start()
-    found = {results.get(timeout=60) for _ in processes}
+    found = {results.get(timeout=600) for _ in processes}
     for process in processes:
         process.join()
     assert len(found) == 1 and found.pop()[0] == pytest.approx(kenlm.Model(str(arpa)).score("x y z"), abs=1e-5)
