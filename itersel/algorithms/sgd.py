@@ -101,7 +101,7 @@ class EpochAlgorithm(Algorithm):
 
     def concerns(self, total: Mapping[str, Any], columns: Columns) -> list[str]:
         """What looks wrong with an epoch; without any pair there is nothing to learn from, which is an error."""
-        if total["pairs"] == 0:
+        if total["pairs"] == 0 and self.settings.epoch.learn.uses_pairs:
             raise InputError(
                 "in the whole epoch, no two hypotheses of a list differ in the metric: nothing can be learned",
                 hint="Are references and translations in the same tokenisation, and is k large enough?",

@@ -73,9 +73,14 @@ class LearnConfig:
         if self.l1 and self.l2:
             raise ConfigError(f"l1 is {self.l1:g} and l2 is {self.l2:g}; one of them must be 0")
 
+    @property
+    def uses_pairs(self) -> bool:
+        """Whether hypotheses are compared two by two; otherwise an update is for the whole list."""
+        return self.rule != "soft_ramp"
+
     def options(self) -> _kernel.LearnOptions:
         """The same for the kernel, which checks the values."""
-        pairs = replace(self.pairs, kind="none") if self.rule == "soft_ramp" else self.pairs
+        pairs = self.pairs if self.uses_pairs else replace(self.pairs, kind="none")
         values = asdict(self) | {"pairs": pairs.options()}
         return _kernel.LearnOptions(**values)
 

@@ -3,10 +3,11 @@
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from engine_cases import small_data
+from engine_cases import assert_same_run, small_data
 from itersel.algorithms.gradient_job import GradientJob, collect
 from itersel.algorithms.hols import HolsConfig, places_of, restricted, sentence_of
 from itersel.algorithms.mert import MertConfig
@@ -14,6 +15,7 @@ from itersel.base.errors import ConfigError, InputError
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
+from itersel.learn.learner import LearnConfig
 from itersel.lists.source import ListOptions, ShardSource
 from itersel.lm.model import LanguageModel
 from itersel.mapreduce.execution import assemble, map_item, reduce_range
@@ -24,7 +26,9 @@ from itersel.mapreduce.work_item import ItemFile
 from itersel.metrics.sentence import sentence_values
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
+from itersel.report.page import write_report
 from itersel.run.driver import train
+from itersel.run.job_runner import JobRunner
 from itersel.run.layout import LayoutConfig
 from itersel.shards.shard import Shard, ShardWriter
 from oracles import soft_ramp as oracle
@@ -157,6 +161,64 @@ def test_one_update_uses_all_sentences(data, tmp_path):
     assert [line["lists"] for line in lines if "made" in line] == [70]
 
 
+class Killed(BaseException):
+    """As if the driver's process had ended."""
+
+
+def test_a_killed_run_resumes_after_each_job(data, tmp_path, monkeypatch):
+    config = replace(data, devtest=(), epochs=2, own=replace(QUICK, dev=data.devtest, updates=2))
+    inner, ran = JobRunner._run, list[str]()
+    allowed = [10**9]
+
+    def counted(self, job, items, side, title):
+        if len(ran) >= allowed[0]:
+            raise Killed
+        ran.append(type(job).__name__)
+        return inner(self, job, items, side, title)
+
+    monkeypatch.setattr(JobRunner, "_run", counted)
+    train(config, tmp_path / "whole", warn=lambda text: None)
+    expected = list(ran)
+    assert set(expected) == {"GradientJob", "ProjectedKBestJob", "LineSearchJob", "SectionJob"}
+    ran.clear()
+    for allowed[0] in range(len(expected)):
+        with pytest.raises(Killed):
+            train(config, tmp_path / "killed", warn=lambda text: None)
+    allowed[0] += 1
+    train(config, tmp_path / "killed", warn=lambda text: None)
+    assert ran == expected, "no job ran twice"
+    assert_same_run(tmp_path / "whole", tmp_path / "killed")
+
+
+def test_sections_and_dense_weights_for_the_report(data, tmp_path):
+    """Figure 2 of the paper: the score along single weights, those of frequent and of rare rules among them."""
+    manifest(data, tmp_path / "run", updates=1)
+    values = data_of([tmp_path / "run"], tmp_path)["runs"][0]
+    drawn = {one["name"] for one in values["sections"]["features"]}
+    assert {"p", "SparseGradient"} <= drawn and 1 <= sum(name.startswith("R:") for name in drawn) <= 8
+    assert "p" in values["weights"]["names"]
+    listing = values["listing"]
+    assert listing["label"] == "largest gradients" and len(listing["columns"]) == len(listing["epochs"]["1"][0]) == 7
+
+
+def test_a_damaged_listing_is_named(data, tmp_path):
+    manifest(data, tmp_path / "run", updates=1)
+    place = tmp_path / "run" / "epoch-001" / "gradient.tsv"
+    for text, message in (
+        ("a\tb\n", "a row has 2 cells instead of 7"),
+        ("a\tx\t1\t1\t1\t1\t1\n", "'x' is not a number"),
+    ):
+        place.write_text(text)
+        with pytest.raises(InputError, match=message):
+            data_of([tmp_path / "run"], tmp_path)
+
+
+def data_of(paths, folder):
+    """What the page of a report gets."""
+    page = Path(write_report(paths, folder / "report.html")).read_text()
+    return json.loads(page.split('id="data">')[1].split("</script>")[0])
+
+
 def test_conditioning_off_and_fixed_beta(data, tmp_path):
     entries = manifest(data, tmp_path / "run", updates=2, conditioning="none", fixed_beta=True, passes=2)
     assert len(entries) == 3, "as many as epochs allow"
@@ -184,3 +246,15 @@ def test_bad_settings(data, tmp_path):
         manifest(data, tmp_path / "b", held_out=3)
     with pytest.raises(InputError, match="hols needs dense weights to start from"):
         manifest(replace(data, start=None), tmp_path / "c")
+
+
+@pytest.mark.parametrize("algorithm", ["sgd", "iter_mix_sgd", "iter_sel_sgd"])
+def test_online_soft_ramp(data, tmp_path, algorithm):
+    """The paper's baseline: steps down the same loss, list by list, with ℓ2."""
+    learn = LearnConfig("soft_ramp", eta=0.1, batch=True, l2=0.001)
+    layout, epoch = LayoutConfig("random", shards=1 if algorithm == "sgd" else 2), EpochConfig(k=10, learn=learn)
+    config = replace(data, algorithm=algorithm, own=None, epochs=1, layout=layout, epoch=epoch)
+    train(config, tmp_path / "run", warn=lambda text: None)
+    lines = list(map(json.loads, (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()))
+    assert [(line["updates"], line["pairs"]) for line in lines if "made" in line] == [(70, 0)]
+    assert any(name.startswith("R:") for name in Weights.read(tmp_path / "run" / "weights.txt.gz"))
