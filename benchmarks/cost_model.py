@@ -81,7 +81,7 @@ def spin(seconds: float) -> None:
 
 
 def share(processes: int) -> float:
-    """How much of a processor each of so many busy processes gets now."""
+    """How much of a processor each of this many busy processes gets now."""
     context, before = get_context("fork"), time.monotonic()
     started = sum(os.times()[2:4])
     workers = [context.Process(target=spin, args=(SPIN_SECONDS,)) for _ in range(processes)]

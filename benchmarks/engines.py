@@ -54,7 +54,7 @@ def hadoop_facts(config: TrainConfig, run: Path) -> Lines:
 
 
 FACTS: dict[str, Callable[[TrainConfig, Path], Lines]] = {"hadoop": hadoop_facts}
-"""By engine, more to tell of a finished run."""
+"""By engine, more to report about a finished run."""
 
 
 def measure(config: TrainConfig, run: Path) -> Lines:

@@ -32,7 +32,7 @@ TESTS = {"ar": randomization_test, "bs": bootstrap_test}
 
 
 def texts(sentences: int, *rates: float) -> list[list[str]]:
-    """References, and for each rate an output with so many wrong words."""
+    """References, and for each rate an output with this share of wrong words."""
     source = random.Random(1)
     words = [f"word{number}" for number in range(500)]
     references = [source.choices(words, k=source.randint(5, 25)) for _ in range(sentences)]

@@ -75,7 +75,7 @@ def epoch_seconds(shard: Path, model: LanguageModel, count: int) -> float:
 
 
 def instructions(shard: Path, model: str, count: int) -> int:
-    """Of this program's `--epoch` with so many sentences."""
+    """Of this program's `--epoch` with this many sentences."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", sys.executable, __file__]
         command += ["--epoch", str(count), "--shard", str(shard), "--lm", model]

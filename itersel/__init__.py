@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from itersel.evaluation.scoring import Evaluation
     from itersel.grammar.grammar import Grammar
     from itersel.lm.model import LanguageModel
+    from itersel.model.domain_weights import DomainWeights
     from itersel.model.features import Weights
     from itersel.model.vectors import Vector
     from itersel.shards.shard import Shard, ShardWriter
@@ -31,6 +32,7 @@ _MODULES = {
     "itersel.evaluation.scoring": ("Evaluation",),
     "itersel.grammar.grammar": ("Grammar",),
     "itersel.lm.model": ("LanguageModel",),
+    "itersel.model.domain_weights": ("DomainWeights",),
     "itersel.model.features": ("Weights",),
     "itersel.model.vectors": ("Vector",),
     "itersel.shards.shard": ("Shard", "ShardWriter"),
@@ -42,6 +44,7 @@ __all__ = [
     "ConfigError",
     "Decoder",
     "DecoderConfig",
+    "DomainWeights",
     "Evaluation",
     "Grammar",
     "Hypothesis",

@@ -24,11 +24,13 @@ from itersel.base.files import read_lines
 from itersel.base.folders import RUN, check_folder_kind
 from itersel.base.json_files import read_json
 from itersel.decode.decoder import Decoder, DecoderConfig, Hypothesis
+from itersel.decode.trained import TrainedModel
 from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.grammar.grammar import Grammar
 from itersel.lists.reader import FieldsConfig, read_lists
 from itersel.lists.rescoring import rescore, score_of
 from itersel.lm.model import LanguageModel
+from itersel.model.domain_weights import ERROR, FOLDER, DomainWeights
 from itersel.model.features import Weights
 from itersel.pipeline import build as pipeline
 from itersel.pipeline import build_paths
@@ -131,6 +133,14 @@ class Run:
         """Weights of the chosen epoch."""
         return Weights.read(self.directory / "weights.txt.gz")
 
+    @cached_property
+    def domains(self) -> DomainWeights:
+        """Weights of the chosen epoch for each domain, of algorithms that have such: avg_mert, multitask_mert."""
+        if not (self.directory / FOLDER).is_dir():
+            hint = "Runs of avg_mert and multitask_mert do, when they are finished."
+            raise ConfigError("the run has no weights for domains", where=self.directory, hint=hint)
+        return DomainWeights.read(self.directory / FOLDER)
+
     @property
     def translations(self) -> list[str]:
         """Devtest translations of the chosen epoch; empty if there is no devtest set."""
@@ -227,28 +237,38 @@ def train_reranker(
 
 def translate(
     given: str | Sequence[str] | Shards,
-    weights: Run | File | Mapping[str, float],
+    weights: Run | File | Mapping[str, float] | DomainWeights,
     *,
     grammar: Grammar | None = None,
     language_model: File | LanguageModel | None = None,
     options: DecoderConfig | None = None,
+    domain: str | None = None,
+    unknown_domains: str = ERROR,
     jobs: int = 1,
 ) -> list[str]:
     """The best translation of each sentence: of sentences with one grammar, or of the sentences of shards.
 
     With a `grammar`, `given` is one tokenised sentence or several; without, it is shards, which have grammars. The
     weights of a `Run` come with its language model. `jobs` processes translate shards, with the same result.
+    With the `DomainWeights` of a run (`run.domains`), of several runs or of a folder, each sentence of a shard gets the
+    weights of its domain, or those of `domain`; `unknown_domains="mean"` has the mean for domains without weights.
     """
     if isinstance(weights, Run) and language_model is None:
         language_model = weights.configuration.get("language_model")
     model = language_model
     if model is not None and not isinstance(model, LanguageModel):
         model = LanguageModel(model)
-    learned = _weights(weights)
+    learned: Weights | DomainWeights
+    if isinstance(weights, DomainWeights):
+        learned = weights.prepared(domain, unknown_domains)
+    elif isinstance(weights, str | os.PathLike):
+        learned = TrainedModel.read(weights).prepared(domain, unknown_domains)
+    else:
+        learned = _weights(weights)
     if grammar is None:
         opened = [Shard(path) for path in expand(_names(given), "shards")]  # also where a Shard is given: cheap
         return translate_shards(opened, learned, model, options or DecoderConfig(), jobs)
-    decoder = Decoder(learned, model, options)
+    decoder = Decoder(learned.of("") if isinstance(learned, DomainWeights) else learned, model, options)
     sentences = [given] if isinstance(given, str) else given
     assert isinstance(sentences, Iterable)
     return [decoder.translate(str(sentence), grammar) for sentence in sentences]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from itersel.base.figures import Choice, CrossSections, Declaration, Figure, Statistic
+from itersel.base.figures import Choice, CrossSections, Declaration, Figure, Listing, Statistic
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.mixing import SelectionConfig
 from itersel.mapreduce.job import Job, Record
@@ -59,7 +59,7 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """What a round came to."""
+    """The result of a round."""
 
     weights: Vector
     names: NameTable
@@ -130,10 +130,16 @@ class Algorithm(ABC):
     """What decides where there is no devtest; None: the last round's model is the run's."""
     sections: ClassVar[CrossSections | None] = None
     """Which file of a round has the score as a function of each weight; None: there is none."""
+    listing: ClassVar[Listing | None] = None
+    """Which file of a round has a table for people; None: there is none."""
     one_shard: ClassVar[bool] = False
     """All sentences make up one shard, unless the layout says otherwise."""
+    by_domain: ClassVar[bool] = False
+    """Rounds have weights for each domain: files domain.NAME.txt (itersel.model.domain_weights)."""
     small_set: ClassVar[bool] = False
     """Tunes on a small set: of a build, it learns from dev, not from train, unless told otherwise."""
+    settings_by_data: ClassVar[bool] = False
+    """Rate, metric and order that the configuration leaves open are chosen by the data (run/defaults.py)."""
 
     def __init__(self, settings: Settings):
         self.settings = settings
@@ -143,7 +149,7 @@ class Algorithm(ABC):
         """What the algorithm measures, with `more` figures of the driver's: those of devtest, where there is one."""
         choice = cls.choice if more or cls.choice_without_devtest is None else cls.choice_without_devtest
         figures = (*cls.figures, *more)
-        return Declaration(cls.name, cls.label, cls.number, cls.statistics, figures, choice, cls.sections)
+        return Declaration(cls.name, cls.label, cls.number, cls.statistics, figures, choice, cls.sections, cls.listing)
 
     def check(self, items: Sequence[WorkItem]) -> None:
         """Raise ConfigError if the algorithm cannot work with these shards."""
@@ -158,7 +164,7 @@ class Algorithm(ABC):
         """One round, counted from 0."""
 
     def finished(self, history: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether no further round is worth its while. `history` has the manifest's facts of the rounds so far."""
+        """Whether further rounds are not worth running. `history` has the manifest's facts of the rounds so far."""
         del history
         return False
 

@@ -21,12 +21,13 @@ from urllib.parse import quote
 
 from itersel.algorithms.base import Algorithm, ItemsContext, Model, Round, RunContext
 from itersel.algorithms.mert import Mert, MertConfig
-from itersel.algorithms.tuner import Tuned, Tuner, Tuning, named, normalised
+from itersel.algorithms.tuner import Tuned, Tuner, Tuning, named
 from itersel.base.config import Range
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Figure
 from itersel.mapreduce.shard_item import domain_of
 from itersel.mapreduce.work_item import WorkItem
+from itersel.model.domain_weights import average, normalised, weights_file
 from itersel.model.feature_names import NameTable
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
@@ -66,7 +67,7 @@ class AvgMert(Algorithm):
 
     name, label = "avg_mert", "AvgMERT"
     config_class: ClassVar[type] = MertConfig
-    small_set = True
+    small_set = by_domain = True
     statistics = Tuner.statistics
     figures = (
         *Mert.figures,
@@ -211,19 +212,9 @@ def moved_towards(weights: Named, centre: Named, rate: float) -> dict[str, float
     return {name: value for name, value in made.items() if value}
 
 
-def average(several: Sequence[Named]) -> dict[str, float]:
-    """The mean of the weights; an absent one counts as 0."""
-    names = sorted({name for one in several for name in one})
-    return {name: sum(one.get(name, 0.0) for one in several) / len(several) for name in names}
-
-
 def change(before: Named, after: Named) -> float:
     """The largest difference of a weight as it stands; from nothing, all of it."""
     return max((abs(before.get(name, 0.0) - after.get(name, 0.0)) for name in {*before, *after}), default=0.0)
-
-
-def weights_file(domain: str) -> str:
-    return f"domain.{quote(domain, safe=' ')}.txt"
 
 
 def _beside(model: Model, name: str) -> Path:

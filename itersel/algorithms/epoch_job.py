@@ -2,10 +2,11 @@
 
     map     shard, start weights or state → for each range: the piece of the shard's row, and its features' names;
                                             for the driver: statistics, and what the shard carries on
-    reduce  all shards' pieces of a range → the range's kept columns (itersel.learn.mixing), and their names
+    reduce  all shards' pieces of a range → the range's kept columns (itersel.learn.mixing), and their names;
+                                            if wanted, the shards' rows of these columns (itersel.learn.domain_rows)
 
-Shards that go on from their own weights (`carry`: sgd, mix_sgd) have a state; their row is the mean over the epochs so
-far. Work items are those of itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
+Shards that continue from their own weights (`carry`: sgd, mix_sgd) have a state; their row is the mean over the epochs
+so far. Work items are those of itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import msgpack
 import numpy as np
 
 from itersel.base.errors import InputError
+from itersel.learn.domain_rows import pack_rows
 from itersel.learn.epoch import EpochConfig, EpochResult, Progress, run_epoch_in_parts
 from itersel.learn.list_epoch import run_list_epoch
 from itersel.learn.mixing import Columns, SelectionConfig, merge, reduce_range, total
@@ -40,7 +42,7 @@ COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric", "nonzero")
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a shard that goes on from its own weights carries: these, and the sum of its rows over the epochs."""
+    """What a shard that continues from its own weights carries: these, and the sum of its rows over the epochs."""
 
     weights: Vector
     sums: Vector
@@ -83,8 +85,10 @@ class EpochJob(Job):
     number: int = 0
     """The epoch's, from 0."""
     carry: bool = False
-    """A shard goes on from its own weights; otherwise all start from the same."""
+    """Each shard continues from its own weights; otherwise all start from the same."""
     selection: SelectionConfig = field(default_factory=SelectionConfig)
+    rows: bool = False
+    """Hand over the shards' rows, too, of the columns that are kept."""
 
     counts: ClassVar[Mapping[str, str]] = {key: "max" if key == "nonzero" else "sum" for key in COUNTS}
 
@@ -100,7 +104,7 @@ class EpochJob(Job):
         return Vector.read(side.path(START), mapped=True) if START in side else None
 
     def progress(self, tell: Tell) -> Progress:
-        """What an epoch tells of itself, for the engine."""
+        """The counts that an epoch reports to the engine."""
 
         def progress(sums: dict[str, float]) -> None:
             tell(sums["lists"], sums)
@@ -150,12 +154,15 @@ class EpochJob(Job):
 
     def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
         del key, side
-        columns = self.mix([Vector.from_bytes(value) for value in values[::2]])
+        rows = [Vector.from_bytes(value) for value in values[::2]]
+        columns = self.mix(rows)
         kept = set[str]()
         for value in values[1::2]:
             kept.update(select_names(split_names(bytes(value).decode()), columns.ids))
         yield columns.to_bytes()
         yield join_names(sorted(kept)).encode()
+        if self.rows:
+            yield pack_rows(rows, columns.ids)
 
     def mix(self, rows: Sequence[Vector]) -> Columns:
         """The columns of a range that are kept, of the shards' rows in their order."""
@@ -167,28 +174,34 @@ class EpochJob(Job):
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """What an epoch's job made: kept columns, names of at least those, and by shard statistics and state."""
+    """What an epoch's job made: kept columns, names of at least those, by shard statistics and state, and the shards'
+    rows, range by range, if the job hands them over."""
 
     columns: Columns
     names: NameTable
     statistics: list[dict[str, Any]]
     states: list[bytes]
+    rows: list[bytes]
 
 
 def collect(records: Iterable[Record], selection: SelectionConfig, names: Iterable[str] = ()) -> Mixed:
     """The model of all records for the driver. `names` are those of the start weights."""
     columns, known, shards = list[Columns](), set(names), list[dict[str, Any]]()
+    rows: dict[int, bytes] = {}
     for record in records:
         if record.key == DRIVER:
             shards.append(msgpack.unpackb(record.value))
         elif record.sequence == 0:
             columns.append(Columns.from_bytes(bytes(record.value)))
+        elif record.sequence == 2:
+            rows[record.key] = bytes(record.value)
         else:
             known.update(split_names(bytes(record.value).decode()))
     table = NameTable(known)
     merged = merge(columns, selection, names=table)
     states = [shard["state"] for shard in shards if shard["state"] is not None]
-    return Mixed(merged, table, [shard["statistics"] for shard in shards], states)
+    statistics = [shard["statistics"] for shard in shards]
+    return Mixed(merged, table, statistics, states, [rows[key] for key in sorted(rows)])
 
 
 def language_models(side: Side) -> LanguageModels:

@@ -48,6 +48,8 @@ class KBestJob(Job):
     objective: Objective = field(default_factory=Objective)
     keep: bool = True
     """Add the hypotheses to the shard's lists; otherwise they are counted and forgotten."""
+    leave_out: tuple[str, ...] = ()
+    """Features that lists of shards shall not have; R:* leaves out all that begin so (EpochConfig.leave_out)."""
 
     counts: ClassVar[Mapping[str, str]] = dict.fromkeys(COUNTS, "sum")
 
@@ -100,7 +102,7 @@ class KBestJob(Job):
         lists = AccumulatedLists.from_bytes(content)
         if lists.sentences != list(sentences):
             raise InputError(
-                "the shard's lists are of other sentences than it has now",
+                "the collected lists belong to other sentences than the shard has now",
                 hint="Tuners collect lists over the rounds: choose a layout other than reshard.",
             )
         return lists
@@ -122,10 +124,15 @@ class KBestJob(Job):
         self, source: ShardSource, parts: Sequence[Part], weights: Vector, models: LanguageModels
     ) -> Iterator[tuple[int, NewList, int]]:
         names = source.data.feature_names()
+        kept = np.array([not is_left_out(name, self.leave_out) for name in names], dtype=bool)
         for part in parts:
             decoder = ShardDecoder(source.data, weights, models.open(part.fold), self.decoder)
             for number in numbers_of(source, part):
                 texts, starts, features, values = _kernel.kbest_arrays(decoder.native, number, self.k, self.unique)
+                if self.leave_out:
+                    stay = kept[features]
+                    starts = np.concatenate([[0], np.cumsum(stay)])[starts]
+                    features, values = features[stay], values[stay]
                 used, local = np.unique(features, return_inverse=True)
                 statistics = self.objective.statistics(texts, source.references(number))
                 here = [names[k] for k in used.tolist()]
@@ -149,7 +156,7 @@ class KBestJob(Job):
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """What all shards came to."""
+    """The result over all shards."""
 
     statistics: list[dict[str, Any]]
     states: list[bytes]
@@ -193,6 +200,11 @@ def collect(records: Iterable[Record]) -> Decoded:
         sorted(squares),
         {name: float(np.sqrt(value / max(rows, 1))) for name, value in squares.items()},
     )
+
+
+def is_left_out(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern is the feature's name, or its beginning with `*` after it."""
+    return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in patterns)
 
 
 def numbers_of(source: ShardSource | TableSource, part: Part) -> Sequence[int]:

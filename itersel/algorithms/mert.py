@@ -8,13 +8,14 @@ brought to an absolute sum of 1, since only their proportions matter.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
 from itersel.algorithms.epoch_job import START
+from itersel.algorithms.kbest_job import KBestJob, is_left_out
 from itersel.algorithms.line_search_job import LINES, ForestSearchJob, LineSearchJob, steps_of
 from itersel.algorithms.section_job import OTHERS, ForestSectionJob
 from itersel.algorithms.tuner import Tuned, Tuner, TunerConfig, Tuning, generator
@@ -22,7 +23,7 @@ from itersel.base.config import OneOf, Range
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Figure
 from itersel.mapreduce.job import Record
-from itersel.model.features import template_of
+from itersel.model.features import GROUPS, PREFIXES, template_of
 from itersel.model.vectors import Vector
 from itersel.tune.ascent import AscentOptions, Point, ascend, normalised_point, random_point, random_scales, within
 from itersel.tune.space import Dimension, Lines, SearchSpace
@@ -43,7 +44,7 @@ class MertConfig(TunerConfig):
     random_directions: Annotated[int, Range(0)] = 2
     """Per point and step, besides the coordinates."""
     steps: Annotated[int, Range(1)] = 30
-    """At most so many steps in a round."""
+    """Most steps in a round."""
     least_gain: Annotated[float, Range(0)] = 1e-5
     """A point rests when no direction gains more (BLEU from 0 to 1)."""
     least_width: Annotated[float, Range(0)] = 1e-6
@@ -87,6 +88,16 @@ class Mert(Tuner):
     @property
     def keeps_lists(self) -> bool:  # type: ignore[override]
         return bool(self.config.space == "list")
+
+    def left_out(self, weights: Mapping[str, float]) -> tuple[str, ...]:
+        """Also template features, as long as they have no weights and get none."""
+        patterns = super().left_out(weights)
+        templates = [f"{prefix}*" for group in GROUPS for prefix in PREFIXES[group]]
+        if self.kbest_job is not KBestJob:  # whoever makes other lists of them needs them
+            return patterns
+        if self.config.sparse != "fixed" or any(is_left_out(name, templates) for name in weights):
+            return patterns
+        return tuple(dict.fromkeys([*patterns, *templates]))
 
     def tune(self, tuning: Tuning) -> Tuned:
         space, point = self.space(tuning)

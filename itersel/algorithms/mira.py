@@ -107,7 +107,7 @@ class Mira(Tuner):
         return Tuned(candidates[chosen], score, facts)
 
     def mixed(self, tuning: Tuning, rows: list[tuple[list[str], bytes]]) -> dict[str, float]:
-        """The mean over the shards; a shard without a feature leaves its weight as it was."""
+        """The mean over the shards; a shard without a feature does not change its weight."""
         sums = {name: 0.0 for names, _ in rows for name in names} | dict.fromkeys(tuning.weights, 0.0)
         for names, content in rows:
             own = dict(zip(names, np.frombuffer(content, "<f8").tolist(), strict=True))

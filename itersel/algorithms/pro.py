@@ -20,13 +20,14 @@ import scipy.sparse
 
 from itersel.algorithms.candidates_job import best_candidate
 from itersel.algorithms.line_search_job import lists_of
-from itersel.algorithms.tuner import Tuned, Tuner, TunerConfig, Tuning, generator, normalised
+from itersel.algorithms.tuner import Tuned, Tuner, TunerConfig, Tuning, generator
 from itersel.base.config import OneOf, Range
 from itersel.base.errors import InputError
 from itersel.base.figures import Figure
 from itersel.mapreduce.job import DRIVER, Job, Tell
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
+from itersel.model.domain_weights import normalised
 from itersel.tune.objective import Objective
 from itersel.tune.pairs import PairSampling, fit, loss_and_gradient, pair_matrix, stack
 

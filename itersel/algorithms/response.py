@@ -96,7 +96,7 @@ def _references(content: bytes, item: WorkItem) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class SelectConfig:
-    """What all three have."""
+    """Settings that all three share."""
 
     select: bool = False
     """Keep only the columns that `selection` says, as iter_sel_sgd does."""
@@ -211,7 +211,7 @@ class ResponseAlgorithm(EpochAlgorithm):
     def concerns(self, total: Mapping[str, Any], columns: Columns) -> list[str]:
         if total["pairs"] == 0:
             raise InputError(
-                "not one sentence of the whole epoch has both a translation to learn from and one to learn against",
+                "no sentence of the epoch has both a translation to learn from and one to learn against",
                 hint="Does the response say yes, and does it say no? A larger k may help, or response.limit."
                 if self.rule.feedback
                 else "Are references and translations in the same tokenisation, and is k large enough?",

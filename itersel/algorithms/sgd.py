@@ -1,11 +1,11 @@
 """The four algorithms of ACL 2012 §4: epochs over shards, and what becomes of the shards' weights between them.
 
-    sgd           one shard; it goes on from its own weights; model: mean over its epochs so far
-    mix_sgd       every shard goes on from its own weights; model: mean over shards of the mean over epochs so far
+    sgd           one shard; it continues from its own weights; model: mean over its epochs so far
+    mix_sgd       every shard continues from its own weights; model: mean over shards of the mean over epochs so far
     iter_mix_sgd  all shards start from the last model; model: mean over shards
     iter_sel_sgd  the same, with only the best columns kept
 
-Every model is a selection and mean over rows, one per shard: its weights or, where shards go on from their own, the
+Every model is a selection and mean over rows, one per shard: its weights or, where shards continue from their own, the
 mean of these over the epochs so far (itersel.algorithms.epoch_job).
 """
 
@@ -19,21 +19,23 @@ from itersel.algorithms.base import Algorithm, Model, Round, RunContext
 from itersel.algorithms.epoch_job import START, EpochJob, collect
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Figure, Statistic
+from itersel.learn.domain_rows import DomainRows
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.figures import FIGURES, STATISTICS
 from itersel.learn.mixing import Columns, SelectionConfig
+from itersel.mapreduce.shard_item import domain_of
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 
 
 class EpochAlgorithm(Algorithm):
-    """An algorithm whose rounds are epochs: one job over all shards, nothing to do for the driver but to merge."""
+    """An algorithm whose rounds are epochs: one job over all shards, after which the driver only merges."""
 
     statistics: ClassVar[tuple[Statistic, ...]] = STATISTICS
     figures: ClassVar[tuple[Figure, ...]] = FIGURES
     job_class: ClassVar[type[EpochJob]] = EpochJob
     carry: ClassVar[bool] = False
-    """Shards go on from their own weights."""
+    """Shards continue from their own weights."""
 
     def selection(self) -> SelectionConfig:
         """Which columns are kept: all, unless an algorithm says otherwise."""
@@ -65,17 +67,22 @@ class EpochAlgorithm(Algorithm):
             items = [_with_state(item, model) for item in items]
         if model.file is not None and not (self.carry and model.states):
             side[START] = SideFile(str(model.file))
-        selection = self.selection()
+        selection, domains = self.selection(), [domain_of(item) for item in items]
+        by_domain = not self.carry and all(domains) and len(set(domains)) == len(domains) > 1
         job = self.job_class(
             partitions=run.reducers,
             epoch=self.epoch_config(),
             number=number,
             carry=self.carry,
             selection=selection,
+            rows=by_domain,
             **self.job_fields(),
         )
         made = collect(run.run(job, items, side), selection, model.names)
         vector = made.columns.vector()
+        files = {"norms.vec": made.columns.to_bytes()}
+        if by_domain:
+            files |= DomainRows.collect(domains, made.rows, made.columns.ids).files()
         total = self.declaration().combine(made.statistics)
         return Round(
             vector,
@@ -88,15 +95,15 @@ class EpochAlgorithm(Algorithm):
                 "norm": selection.norm,
             },
             states=made.states,
-            files={"norms.vec": made.columns.to_bytes()},
+            files=files,
             warnings=tuple(self.concerns(total, made.columns)),
         )
 
     def concerns(self, total: Mapping[str, Any], columns: Columns) -> list[str]:
         """What looks wrong with an epoch; without any pair there is nothing to learn from, which is an error."""
-        if total["pairs"] == 0:
+        if total["pairs"] == 0 and self.settings.epoch.learn.uses_pairs:
             raise InputError(
-                "not one pair of hypotheses with different metric values in the whole epoch: nothing can be learned",
+                "in the whole epoch, no two hypotheses of a list differ in the metric: nothing can be learned",
                 hint="Are references and translations in the same tokenisation, and is k large enough?",
             )
         found = []
@@ -114,6 +121,7 @@ class Sgd(EpochAlgorithm):
     """Algorithm 1."""
 
     name, label, number = "sgd", "SGD", 1
+    settings_by_data = True
     carry = True
     one_shard = True
     small_set = True
@@ -131,6 +139,7 @@ class MixSgd(EpochAlgorithm):
     """Algorithm 2."""
 
     name, label, number = "mix_sgd", "MixSGD", 2
+    settings_by_data = True
     carry = True
 
 
@@ -138,12 +147,14 @@ class IterMixSgd(EpochAlgorithm):
     """Algorithm 3."""
 
     name, label, number = "iter_mix_sgd", "IterMixSGD", 3
+    settings_by_data = True
 
 
 class IterSelSgd(EpochAlgorithm):
     """Algorithm 4."""
 
     name, label, number = "iter_sel_sgd", "IterSelSGD", 4
+    settings_by_data = True
 
     def selection(self) -> SelectionConfig:
         return self.settings.selection

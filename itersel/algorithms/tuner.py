@@ -20,7 +20,7 @@ import numpy as np
 
 from itersel.algorithms.base import Algorithm, Model, Round, RunContext
 from itersel.algorithms.epoch_job import START
-from itersel.algorithms.kbest_job import Decoded, KBestJob, collect
+from itersel.algorithms.kbest_job import Decoded, KBestJob, collect, is_left_out
 from itersel.algorithms.line_search_job import LINES, with_lists
 from itersel.algorithms.section_job import SectionJob, section_lines, sections_of
 from itersel.base.config import OneOf, Range, validate
@@ -30,13 +30,14 @@ from itersel.base.temporary import temporary_folder
 from itersel.mapreduce.job import Job, Record
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
+from itersel.model.domain_weights import normalised
 from itersel.model.feature_names import NameTable
 from itersel.model.vectors import Vector, feature_ids
 from itersel.tune.objective import LENGTHS, Objective
 from itersel.tune.space import Lines
 
 MEMORY = "tuning.json"
-"""The file in a round's folder from which the next round goes on."""
+"""The file in a round's folder from which the next round continues."""
 SHORT, LONG = 0.5, 2.0
 """Output that is shorter or longer than this, relative to the references, is not a translation."""
 FELL = 0.1
@@ -90,7 +91,7 @@ class Memory:
             values = json.loads(path.read_text())
             return cls(values["start"], values["spread"], tuple(values["scores"]), tuple(values["bests"]))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"cannot go on from the last round: {error}", where=path, hint="Start again.") from None
+            raise InputError(f"cannot continue from the last round: {error}", where=path, hint="Start again.") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +177,9 @@ class Tuner(Algorithm):
 
     def tuned_round(self, number: int, model: Model, run: RunContext, folder: Path) -> Round:
         items, weights = list(run.items(number)), named(model.weights, model.names)
+        for name in weights:
+            if is_left_out(name, self.settings.epoch.leave_out):
+                raise InputError(f"the feature {name!r} is to be left out, but there is a start weight for it")
         if number == 0:
             first = self.decode(0, items, weights, run, folder)
             states: Sequence[bytes] = first.states
@@ -226,13 +230,18 @@ class Tuner(Algorithm):
         """The declared cross-sections at the round's weights, along every dense feature that differs within lists."""
         if self.sections is None:
             return {}
-        lines, names = section_lines(tuned.weights, decoded.spread)
+        lines, names = section_lines(tuned.weights, decoded.spread, self.drawn_besides(decoded.spread))
         if not names:
             return {}
         listed = list(with_lists(items, decoded.states)) if self.keeps_lists else items
         tuning = Tuning(number, tuned.weights, listed, Memory(0.0, decoded.spread), run, folder)
         made = sections_of(self.section_job(tuning, lines), lines, names)
         return {self.sections.file: (json.dumps(made, sort_keys=True) + "\n").encode()}
+
+    def drawn_besides(self, spread: Mapping[str, float]) -> Sequence[str]:
+        """Features that are not dense, but have cross-sections, too."""
+        del spread
+        return ()
 
     def section_job(self, tuning: Tuning, lines: Lines) -> list[Record]:
         """Run the job that follows the lines over the lists."""
@@ -251,8 +260,14 @@ class Tuner(Algorithm):
             decoder=self.settings.epoch.decoder,
             objective=config.objective(),
             keep=self.keeps_lists,
+            leave_out=self.left_out(weights),
         )
         return collect(run.run(job, items, {**self.decoding_files(number, weights, folder), **run.models}))
+
+    def left_out(self, weights: Mapping[str, float]) -> tuple[str, ...]:
+        """Features that the lists need not have."""
+        del weights
+        return self.settings.epoch.leave_out
 
     def decoding_files(self, number: int, weights: Mapping[str, float], folder: Path) -> dict[str, SideFile]:
         """The side files of a decoding besides language models: the weights."""
@@ -289,7 +304,7 @@ class Tuner(Algorithm):
             )
         if not SHORT <= chosen["length_ratio"] <= LONG:
             raise InputError(
-                f"the chosen weights make output of {chosen['length_ratio']:.2f} times the references' length",
+                f"with the chosen weights, output has {chosen['length_ratio']:.2f} times the references' length",
                 hint="Allow more rounds (epochs) and a larger k, or start from other weights.",
             )
 
@@ -308,12 +323,6 @@ def check_weights(weights: Mapping[str, float]) -> None:
     for name, value in weights.items():
         if not math.isfinite(value) or abs(value) > LARGEST:
             raise InputError(f"the weight of {name} exploded: {value:g}", hint="Start from other weights.")
-
-
-def normalised(weights: Mapping[str, float]) -> dict[str, float]:
-    """The weights at an absolute sum of 1: output does not change, but weights can be compared and averaged."""
-    total = math.fsum(abs(value) for value in weights.values())
-    return {name: value / total for name, value in weights.items()} if total else dict(weights)
 
 
 def largest_change(before: Mapping[str, float], after: Mapping[str, float]) -> float:

@@ -274,7 +274,7 @@ def _with_links(
         lines = [next(file, None) for file in files]
         for path, links in zip(paths, lines, strict=True):
             if (links is None) != (pair is None):
-                state = "ends" if links is None else "goes on"
+                state = "ends" if links is None else "continues"
                 raise InputError(
                     f"the alignment {state} after {number - 1} lines, but the text does not",
                     where=f"{os.fspath(path)}:{number}",

@@ -237,7 +237,10 @@ def _convert(hint: Any, given: Given, key: str, default: Any = None) -> Any:
 
 
 def _first(members: list[Any], given: Given, key: str) -> Any:
-    """The value as the first of several types that takes it."""
+    """The value as the first of several types that takes it. Only a dataclass takes a group of keys, and nothing
+    else: a mistake in a group is told of as one."""
+    grouped = isinstance(given.value, dict) or dataclasses.is_dataclass(given.value)
+    members = [one for one in members if dataclasses.is_dataclass(_kind(one)) == grouped] or members
     for member in members[:-1]:
         try:
             return _convert(member, given, key)

@@ -106,7 +106,7 @@ def parallel_lines(path: str | os.PathLike[str], count: int, other: str | os.Pat
     for number, line in enumerate(read_lines(path), 1):
         if number > count:
             raise InputError(
-                f"goes on, but {os.fspath(other)} ends after {count} lines", where=f"{os.fspath(path)}:{number}"
+                f"continues, but {os.fspath(other)} ends after {count} lines", where=f"{os.fspath(path)}:{number}"
             )
         yield line
     if number < count:

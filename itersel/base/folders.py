@@ -107,7 +107,7 @@ def check_folder_kind(folder: str | os.PathLike[str], kind: FolderKind) -> None:
     for path in sorted(path for pattern in kind.writes for path in folder.glob(pattern)):
         if path.name not in (MARK, LOCK_FILE):
             raise ConfigError(
-                f"this folder has {path.name} in it, which is no part of {kind.holds}", where=folder, hint=ANOTHER
+                f"this folder has {path.name} in it, which is not part of {kind.holds}", where=folder, hint=ANOTHER
             )
 
 

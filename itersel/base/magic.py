@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 SHARD = b"ITSHARD\n"
+INDEX = b"iterselX"
 
 
 def is_shard(path: str | os.PathLike[str]) -> bool:

@@ -73,6 +73,20 @@ class Repeats:
 
 
 @dataclass(frozen=True)
+class Plot:
+    """What becomes of scores and model sizes as one setting changes, such as the λ of ℓ1."""
+
+    caption: str
+    setting: str
+    values: tuple[str, ...]
+    """Of the setting, ascending."""
+    scores: tuple[tuple[str, tuple[float | None, ...]], ...]
+    """By label, one for each value."""
+    sizes: tuple[float, ...]
+    """Features with a weight, one for each value."""
+
+
+@dataclass(frozen=True)
 class PaperTable:
     """Rows of as many entries as there are columns; the legend, paragraph by paragraph."""
 
@@ -86,6 +100,7 @@ class PaperTable:
     """What raised numbers mean, for a reader who points at them."""
     first: int | None = None
     """Rows that the page shows before the reader asks for more; None: all."""
+    plots: tuple[Plot, ...] = ()
 
     def text(self) -> str:
         """For a terminal, without the legend."""

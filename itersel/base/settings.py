@@ -252,7 +252,7 @@ class _Converter:
             if kind == "float":
                 return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
         except (ValueError, KeyError):
-            raise ConfigError(f"{text!r} is no {kind}", where=self.origin(node).where) from None
+            raise ConfigError(f"{text!r} is not a valid {kind}", where=self.origin(node).where) from None
         if kind != "str":
             raise ConfigError(f"the tag {node.tag} is not known here", where=self.origin(node).where)
         return text

@@ -32,7 +32,7 @@ WINDOW = 16  # items per process in progress or waiting for their turn
 TICK = 0.2  # seconds between calls of `tick`, at most
 HELD_BACK = {signal.SIGINT, signal.SIGTERM}
 PER_CORE, ALWAYS_ALLOWED = 4, 64
-"""No more processes than so many per core, or than those allowed on any machine, whichever is more."""
+"""At most this many processes per core, or those allowed on any machine, whichever is more."""
 
 
 def ordered_map(
@@ -42,22 +42,24 @@ def ordered_map(
     *,
     describe: Callable[[Item], str] = repr,
     tick: Callable[[], None] | None = None,
+    nested: bool = False,
 ) -> Generator[Result, None, None]:
     """Yield `function(item)` for each item, in order, computed by `jobs` processes; with one job, in this process.
 
     The first error in the order of the items is raised when its turn comes, so that the results before it are the same
     for any number of jobs. A process that dies is a ResourceError with its signal and `describe(item)`. Closing the
     generator, or an error, ends the processes at once. While several jobs work, `tick` is called a few times a second.
-    There are never more processes than items, if their number is known, nor than the machine can use.
+    There are never more processes than items, if their number is known, nor than the machine can use. With `nested`,
+    the function may itself start processes.
     """
     jobs = process_count(jobs, len(items) if isinstance(items, Sized) else None)
     if jobs == 1:
         return (function(item) for item in items)
-    return _parallel(function, items, jobs, describe, tick)
+    return _parallel(function, items, jobs, describe, tick, nested)
 
 
 def process_count(jobs: int, items: int | None = None) -> int:
-    """How many processes work if `jobs` are asked for, on so many items."""
+    """How many processes work if `jobs` are asked for, on this many items."""
     if jobs < 1:
         raise ConfigError(f"jobs is {jobs}", hint="Give the number of processes, at least 1.")
     if items is not None:
@@ -80,11 +82,12 @@ def _parallel(
     jobs: int,
     describe: Callable[[Item], str],
     tick: Callable[[], None] | None,
+    nested: bool,
 ) -> Generator[Result, None, None]:
     processes: dict[Connection, ForkProcess] = {}
     feeder: _Feeder[Item] | None = None
     try:
-        _fork(function, jobs, processes)
+        _fork(function, jobs, processes, nested)
         feeder = _Feeder(items, processes)  # a thread, so started after the last fork
         feeder.start()
         sources = [feeder.ended, *processes]
@@ -119,7 +122,9 @@ def _parallel(
         _end(processes, feeder)
 
 
-def _fork(function: Callable[[Item], Result], jobs: int, processes: dict[Connection, ForkProcess]) -> None:
+def _fork(
+    function: Callable[[Item], Result], jobs: int, processes: dict[Connection, ForkProcess], nested: bool
+) -> None:
     """Start the processes, each at the far end of a connection."""
     context, parent = multiprocessing.get_context("fork"), os.getpid()
     for _ in range(jobs):
@@ -127,7 +132,8 @@ def _fork(function: Callable[[Item], Result], jobs: int, processes: dict[Connect
         before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_BACK)
         try:
             near, far = context.Pipe()
-            process = context.Process(target=_serve, args=(function, far, [near, *processes], parent), daemon=True)
+            arguments = (function, far, [near, *processes], parent)
+            process = context.Process(target=_serve, args=arguments, daemon=not nested)  # daemons cannot fork
             process.start()
             processes[near] = process
             far.close()

@@ -75,7 +75,7 @@ def _converted(args: argparse.Namespace) -> Iterator[str]:
         return add_sentence_marks(read_lines(args.file), read_lines(args.file), args.file)
     system = args.origin or args.goal
     if system is None:
-        raise ConfigError("where from, or where to?", hint="Give --from or --to, with moses or joshua.")
+        raise ConfigError("neither --from nor --to is given", hint="Give --from or --to, with moses or joshua.")
     name = args.name or TABLE_NAMES[system]
     if "|||" in head.partition("\n")[0]:
         if args.goal:

@@ -19,7 +19,7 @@ from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write
 from itersel.base.resources import resource
 from itersel.cli.arguments import add_jobs
-from itersel.cli.translate import add_limits
+from itersel.cli.translate import add_domains, add_limits
 from itersel.decode.decoder import DecoderConfig
 from itersel.evaluation.inputs import parse_systems, read_references, read_systems
 from itersel.evaluation.oracle import score_oracles
@@ -44,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "systems",
         nargs="*",
         metavar="SYSTEM",
-        help="FILE, NAME=FILE, or NAME=FILE,FILE for several runs; with --build, directories of runs",
+        help="FILE, NAME=FILE, or NAME=FILE,FILE for several runs; with --build, directories of runs, RUN/domains for "
+        "each sentence with its domain's weights",
     )
     parser.add_argument(
         "-r",
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     built.add_argument("--on", metavar="SET", help="translate this set of the build: systems are runs or weights files")
     built.add_argument("--hand-set", action="store_true", help="add weights that a person would guess, as a baseline")
     built.add_argument("--outputs", metavar="DIR", help="folder to write the translations to, as SYSTEM.SET.txt")
+    add_domains(built)
     add_limits(built)
     parser.add_argument("--kbest", metavar="FILE", help="k-best lists to score the oracles of")
     scores = parser.add_argument_group("scores")
@@ -96,7 +98,10 @@ def _translated(args: argparse.Namespace, systems: dict[str, list[str]]) -> tupl
     if args.hand_set:
         systems = {HAND_SET: [str(resource(HAND_SET_WEIGHTS))]} | systems
     test = BuiltSet.of_build(BuildFolder.read(args.build), args.on)
-    outputs, warnings = test.translate(systems, DecoderConfig(args.span_limit, args.pop_limit), args.jobs)
+    options = DecoderConfig(args.span_limit, args.pop_limit)
+    outputs, warnings = test.translate(
+        systems, options, args.jobs, domain=args.domain, unknown_domains=args.unknown_domains
+    )
     for warning in warnings:
         events.warn(warning)
     for system in outputs if args.outputs is not None else ():
@@ -109,7 +114,7 @@ def _translated(args: argparse.Namespace, systems: dict[str, list[str]]) -> tupl
 
 
 def run(args: argparse.Namespace) -> None:
-    for option in ("on", "outputs", "hand_set"):
+    for option in ("on", "outputs", "hand_set", "domain"):
         if getattr(args, option) and args.build is None:
             raise ConfigError(
                 f"--{option.replace('_', '-')} needs --build DIR", hint="Name the work folder of a build."

@@ -9,6 +9,7 @@ test set (HTML) go to the output folder.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,10 +22,12 @@ from itersel.base.paper_table import PaperTable
 from itersel.base.version import commit
 from itersel.cli.arguments import add_jobs
 from itersel.engines import RUNNERS
-from itersel.pipeline.experiment import cells as runner
-from itersel.pipeline.experiment.cells import GridResult
+from itersel.pipeline.experiment.cells import build_data, plan_cells
 from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
+from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
+from itersel.pipeline.experiment.mode_tables import mode_tables
 from itersel.pipeline.experiment.results import document
+from itersel.pipeline.experiment.schedule import run_cells
 from itersel.pipeline.experiment.table import paper_table
 from itersel.report import write_report
 
@@ -34,6 +37,10 @@ EXAMPLE = """\
   itersel experiment conf/experiments/sample.yaml --only 'sgd-*' --output work/sample/results --jobs 2
   itersel experiment conf/experiments/sample.yaml -r inline --output work/sample/results
   itersel experiment conf/experiments/sample.yaml --table --output work/sample/results"""
+
+
+FEATURES, SENTENCES = 50, 20
+"""Limits of a report about many trainings."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,28 +68,45 @@ def run(args: argparse.Namespace) -> None:
     check_folder_kind(output, EXPERIMENT)
     commit()  # looked up before the long work, in which the source tree may move on
     if not args.table:
-        runner.build_data(config, jobs)
-        for result in runner.run_cells(runner.plan_cells(config, only=args.only), jobs):
+        build_data(config, jobs)
+        for result in run_cells(plan_cells(config, only=args.only), jobs):
             chosen = "" if result.chosen is None else f" after epoch {result.chosen}"
             declared = result.declaration
             value = declared.choice_figure.text(result.facts.get(declared.choice.key))
             events.note(f"{result.name}: {declared.choice.label} {value}{chosen}")
-    grid = runner.evaluate_cells(config, runner.plan_cells(config), jobs)
+    grid = evaluate_cells(config, plan_cells(config), jobs)
     if not grid.results:
         raise ConfigError("no cell is finished yet", hint="Run without --table.")
-    table = paper_table(grid)
-    write_results(output, config, grid, table)
-    print(table.text(), "", *table.legend, f"results: {output}", sep="\n")
+    tables = [paper_table(grid)] if config.table is None else mode_tables(grid)
+    write_results(output, config, grid, tables)
+    for table in tables:
+        print(*([table.caption] if table.caption else []), table.text(), "", sep="\n")
+    print(*_legend(tables), f"results: {output}", sep="\n")
 
 
-def write_results(output: Path, config: ExperimentConfig, grid: GridResult, table: PaperTable) -> None:
-    """results.json, table.md, and for each test set report-TEST.html about the trainings, which has the table, too."""
+def _legend(tables: Sequence[PaperTable]) -> list[str]:
+    """Every paragraph once."""
+    return list(dict.fromkeys(paragraph for table in tables for paragraph in table.legend))
+
+
+def write_results(output: Path, config: ExperimentConfig, grid: GridResult, tables: Sequence[PaperTable]) -> None:
+    """results.json, table.md, and reports about the trainings, which have the tables, too.
+
+    There is a report-TEST.html for each test set; with tables by column, which have the test sets, one report.html."""
     claim_folder(output, EXPERIMENT)
     write_json(output / "results.json", document(grid))
     with atomic_write(output / "table.md") as stream:
-        parts = [f"# Experiment {config.name}", table.markdown(), *table.legend]
-        stream.write(("\n\n".join(parts) + "\n").encode())
-    for test, evaluation in grid.evaluations.items() if grid.runs else ():
-        title = f"Experiment {config.name}: {test}"
+        parts = [f"# Experiment {config.name}"]
+        for table in tables:
+            parts += [f"## {table.caption}"] * bool(table.caption) + [table.markdown()]
+        stream.write(("\n\n".join([*parts, *_legend(tables)]) + "\n").encode())
+    title = f"Experiment {config.name}"
+    if not grid.runs:
+        return
+    if config.table is not None:
+        place = output / "report.html"
+        write_report(grid.runs, place, title=title, features=FEATURES, sentences=SENTENCES, experiment=tables)
+        return
+    for test, evaluation in grid.evaluations.items():
         place = output / f"report-{test}.html"
-        write_report(grid.runs, place, title=title, evaluation=evaluation, experiment=[table])
+        write_report(grid.runs, place, title=f"{title}: {test}", evaluation=evaluation, experiment=tables)

@@ -1,6 +1,6 @@
-"""Look inside a grammar, a shard, weights (text or .vec), a language model or a run's directory.
+"""Look inside any file or folder that itersel writes: grammars, shards, weights, language models, runs, builds.
 
-The kind of file is recognised by its content. For a shard, --sentence shows the rules of one sentence, --weights its
+What a file is, is recognised by its content. For a shard, --sentence shows the rules of one sentence, --weights its
 best translations, and --derivation the tree of a translation with what each rule adds to the score.
 """
 
@@ -13,7 +13,7 @@ from itersel.decode.decoder import DecoderConfig
 from itersel.inspect import view
 from itersel.inspect.options import ViewOptions
 
-SUMMARY = "look inside a grammar, shard, weights file, run or derivation"
+SUMMARY = "look inside any file or folder that itersel writes"
 EXAMPLE = """\
   itersel inspect run/weights.txt.gz --top 20 --grep '^RBT:'
   itersel inspect shards/train/shard.0000.itsh --sentence 3 --grep haus
@@ -22,7 +22,7 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     options = ViewOptions()
-    parser.add_argument("path", metavar="FILE", help="a file, or the directory of a run")
+    parser.add_argument("path", metavar="FILE", help="a file or a folder")
     parser.add_argument(
         "--top", type=int, default=options.top, metavar="N", help="length of lists (default: %(default)s)"
     )

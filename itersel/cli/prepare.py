@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     cleaning.add_argument("--normalize", choices=NORMALIZATIONS, default="nfc", help="Unicode form (default: nfc)")
     cleaning.add_argument("--tokenize-source", metavar="LANGUAGE", help="tokenise the source side, e.g. de")
     cleaning.add_argument("--tokenize-target", metavar="LANGUAGE", help="tokenise the target side, e.g. en")
-    cleaning.add_argument("--detokenize", metavar="LANGUAGE", help="the way back: make text of a tokenised source side")
+    cleaning.add_argument("--detokenize", metavar="LANGUAGE", help="turn a tokenised source side back into plain text")
     cleaning.add_argument("--punctuation", action="store_true", help="replace typographic quotes and dashes by ASCII")
     cleaning.add_argument("--escape", action="store_true", help="write & | < > ' \" [ ] as entities, as Moses does")
     cleaning.add_argument("--lowercase", action="store_true")

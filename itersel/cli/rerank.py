@@ -100,7 +100,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--references-by",
         choices=ORDERS,
-        help="what names the reference line of a list: its id, from 0, or its position",
+        help="how a list finds its line of references: by its id, from 0, or by its position",
     )
     data.add_argument("--devtest", nargs="+", metavar="FILE", help="lists that choose the best epoch")
     data.add_argument("--devtest-references", nargs="+", metavar="FILE")

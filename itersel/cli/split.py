@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=defaults.min_length,
         metavar="N",
-        help="letters that a part has at least (default: %(default)s)",
+        help="least number of letters in a part (default: %(default)s)",
     )
     train.add_argument(
         "--min-count",

@@ -28,12 +28,14 @@ from itersel.decode.translator import GrammarOptions, Translator, check_kbest, t
 from itersel.grammar.grammar import PASS_THROUGH
 from itersel.lists.writer import FORMATS, format_kbest
 from itersel.lm.model import LanguageModel
+from itersel.model.domain_weights import ERROR, UNKNOWN_DOMAINS, DomainWeights
 from itersel.model.features import Weights, named_groups, parse_groups
 from itersel.text.sentences import GrammarPlaces, Sentence, read_sentences
 
 SUMMARY = "translate sentences, or list their best translations"
 EXAMPLE = """\
   itersel translate work/mine/shards/test --weights work/run --output test.en
+  itersel translate work/mine/shards/test --weights work/multitask/domains --output test.en
   itersel translate test.sgm --weights weights.txt --lm lm.arpa.gz --jobs 4 --output test.en
   itersel translate test.de --grammars grammars --weights weights.txt --lm lm.bin --kbest 100 --output test.kbest.gz
   echo 'ein mann' | itersel translate --grammar grammar.gz --weights weights.txt --pass-through all"""
@@ -64,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     model = parser.add_argument_group("model")
     model.add_argument("--weights", metavar="FILE", required=True, help="lines `name value`, or the directory of a run")
+    add_domains(model)
     model.add_argument("--lm", metavar="FILE", help="KenLM binary or ARPA file (default: that of the run)")
     model.add_argument(
         "--features",
@@ -86,6 +89,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--unique", action=argparse.BooleanOptionalAction, help="list only the best of equal strings (default: yes)"
     )
     lists.add_argument("--format", choices=FORMATS, help=f"format of the lists (default: {FORMATS[0]})")
+
+
+def add_domains(model: argparse._ArgumentGroup) -> None:
+    """Which weights of a folder with weights by domain a sentence gets, for every verb that decodes."""
+    model.add_argument(
+        "--domain",
+        metavar="NAME",
+        help="the domain of all sentences, for weights by domain such as RUN/domains (default: the shards' labels)",
+    )
+    model.add_argument(
+        "--unknown-domains",
+        choices=UNKNOWN_DOMAINS,
+        default=ERROR,
+        help="sentences of a domain without weights: an error, or the mean of all weights (default: %(default)s)",
+    )
 
 
 def add_limits(search: argparse._ArgumentGroup) -> None:
@@ -128,7 +146,7 @@ def run(args: argparse.Namespace) -> None:
             events.warn("the weights have LanguageModel, but there is no --lm")
         language_model = None if path is None else LanguageModel(path)
         make = _of_shards if of_shards else _of_text
-        results, total = make(args, model.weights, language_model, options)
+        results, total = make(args, model.prepared(args.domain, args.unknown_domains), language_model, options)
         # Translations on a terminal are progress enough.
         quiet = args.output is None and sys.stdout.isatty()
         shown = contextlib.nullcontext() if quiet else Progress("translate", total)
@@ -146,7 +164,7 @@ Results = tuple[Generator[bytes, None, None], int | None]
 
 
 def _of_shards(
-    args: argparse.Namespace, weights: Weights, model: LanguageModel | None, options: DecoderConfig
+    args: argparse.Namespace, weights: Weights | DomainWeights, model: LanguageModel | None, options: DecoderConfig
 ) -> Results:
     # Who translates text needs neither numpy nor the rooms of training.
     from itersel.decode.shard_translator import ShardTranslator
@@ -166,8 +184,10 @@ def _of_shards(
 
 
 def _of_text(
-    args: argparse.Namespace, weights: Weights, model: LanguageModel | None, options: DecoderConfig
+    args: argparse.Namespace, weights: Weights | DomainWeights, model: LanguageModel | None, options: DecoderConfig
 ) -> Results:
+    if isinstance(weights, DomainWeights):
+        weights = weights.of("")  # text has no labels
     groups = named_groups(weights) if args.features is None else parse_groups(args.features)
     grammar_options = GrammarOptions(groups, args.goal or "S", args.nonterminal or "X")
     places = GrammarPlaces(

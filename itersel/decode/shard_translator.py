@@ -1,4 +1,7 @@
-"""Translate the sentences of compiled shards in several processes: translations or lists, in order."""
+"""Translate the sentences of compiled shards in several processes: translations or lists, in order.
+
+All sentences have the same weights, or each those of its domain.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from itersel.base.spare_processes import borrowed
 from itersel.base.workers import ordered_map
 from itersel.decode.decoder import DecoderConfig, Hypothesis
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.lm.model import LanguageModel
+from itersel.model.domain_weights import DomainWeights
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.shards.shard import Shard
@@ -25,9 +30,13 @@ class ShardTranslator:
     """Decodes shards in several processes, in order."""
 
     shards: Sequence[Shard]
-    weights: Weights | Vector
+    weights: Weights | Vector | DomainWeights
     model: LanguageModel | None = None
     options: DecoderConfig = field(default_factory=DecoderConfig)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.weights, DomainWeights):
+            self.weights.check(shard.task(number) for shard in self.shards for number in range(len(shard)))
 
     def __len__(self) -> int:
         """The number of sentences."""
@@ -45,19 +54,27 @@ class ShardTranslator:
 
     def map(self, work: Callable[[str, ShardDecoder, int], Result], jobs: int = 1) -> Generator[Result, None, None]:
         """`work` of each sentence, given by its id, the decoder of its shard and its number there."""
-        decoders: dict[int, ShardDecoder] = {}  # filled in each process as needed
+        decoders: dict[tuple[int, str], ShardDecoder] = {}  # filled in each process as needed
+
+        def decoder_of(at: int, number: int) -> ShardDecoder:
+            shard, weights = self.shards[at], self.weights
+            domain = shard.task(number) if isinstance(weights, DomainWeights) else ""
+            if (at, domain) not in decoders:
+                own = weights.of(domain) if isinstance(weights, DomainWeights) else weights
+                decoders[at, domain] = ShardDecoder(shard, own, self.model, self.options)
+            return decoders[at, domain]
 
         def translate(block: tuple[int, range]) -> list[Result]:
             at, sentences = block
-            if at not in decoders:
-                decoders[at] = ShardDecoder(self.shards[at], self.weights, self.model, self.options)
-            return [work(self.shards[at].id(number), decoders[at], number) for number in sentences]
+            return [work(self.shards[at].id(number), decoder_of(at, number), number) for number in sentences]
 
         def blocks() -> Iterator[tuple[int, range]]:
             for at, shard in enumerate(self.shards):
                 for first in range(0, len(shard), BLOCK):
                     yield at, range(first, min(first + BLOCK, len(shard)))
 
-        with contextlib.closing(ordered_map(translate, list(blocks()), jobs)) as found:
-            for results in found:
+        waiting = list(blocks())
+        with contextlib.ExitStack() as stack:
+            spare = stack.enter_context(borrowed(len(waiting) - jobs))
+            for results in stack.enter_context(contextlib.closing(ordered_map(translate, waiting, jobs + spare))):
                 yield from results

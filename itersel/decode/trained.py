@@ -1,4 +1,4 @@
-"""What to translate with: a run's directory, or a file of weights."""
+"""What to translate with: a run's directory, a file of weights, or a folder with weights for each domain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pathlib import Path
 
 from itersel.base.errors import InputError
 from itersel.base.json_files import read_json
+from itersel.model.domain_weights import ERROR, FILE, FOLDER, DomainWeights
 from itersel.model.features import Weights
+
+RUN = "run.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,17 +20,35 @@ class TrainedModel:
 
     path: str
     weights: Weights
+    """Of domains: their mean."""
     language_model: str | None = None
+    domains: DomainWeights | None = None
+    """Weights for each domain, if a folder of such was named."""
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> TrainedModel:
-        """A run's directory, or a file of `name value` lines."""
+        """A run's directory, a file of `name value` lines, or a folder of such files, domain.NAME.txt."""
         place = Path(path)
         if not place.is_dir():
             return cls(os.fspath(path), Weights.read(path))
-        if not (place / "run.json").is_file():
-            raise InputError("a folder without a run", where=place, hint="Name a run's directory or a weights file.")
+        if not (place / RUN).is_file() and any(FILE.fullmatch(one.name) for one in place.iterdir()):
+            domains = DomainWeights.read(place)
+            return cls(os.fspath(path), domains.mean, _language_model(place.absolute().parent), domains)
+        if not (place / RUN).is_file():
+            hint = f"Name a run's directory, a weights file, or the folder `{FOLDER}` of a run that tuned for domains."
+            raise InputError("a folder without a run", where=place, hint=hint)
         if not (place / "weights.txt.gz").is_file():
             raise InputError("the run is not finished", where=place, hint="Run the same itersel train again.")
-        model = read_json(place / "run.json").get("configuration", {}).get("language_model")
-        return cls(os.fspath(path), Weights.read(place / "weights.txt.gz"), model if isinstance(model, str) else None)
+        return cls(os.fspath(path), Weights.read(place / "weights.txt.gz"), _language_model(place))
+
+    def prepared(self, domain: str | None = None, unknown: str = ERROR) -> Weights | DomainWeights:
+        """What sentences are translated with: see `DomainWeights.prepared`; one set of weights does for all domains."""
+        return self.weights if self.domains is None else self.domains.prepared(domain, unknown)
+
+
+def _language_model(run: Path) -> str | None:
+    """The one that a run was trained with; None if it is no run or had none."""
+    if not (run / RUN).is_file():
+        return None
+    model = read_json(run / RUN).get("configuration", {}).get("language_model")
+    return model if isinstance(model, str) else None

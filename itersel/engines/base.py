@@ -24,14 +24,16 @@ class Engine(ABC):
     @abstractmethod
     def run(self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], tell: Tell) -> Iterator[Record]:
         """Map all items, reduce all ranges; the records for the driver, as `itersel.mapreduce.execution.assemble`
-        orders them. `tell` hears of the units of work done so far and of the job's counts, as often as the engine
+        orders them. `tell` is called with the units of work done so far and the job's counts, as often as the engine
         knows them. A failure is a UserError that begins with the failing item's own words."""
 
     @classmethod
     def dry_run(cls, config: RunConfig, folder: Path, workload: Callable[[], Workload]) -> str:
         """What a run would make and cost, for people, without making or asking anything. `workload` measures it."""
         del folder, workload
-        raise ConfigError(f"the engine {config.runner} has no dry run", hint="It costs nothing: run it.")
+        raise ConfigError(
+            f"the engine {config.runner} has no dry run", hint="Leave out the dry run: this engine costs nothing."
+        )
 
     def close(self) -> None:
         """Stop what is still under way, on whatever machine, and remove temporary data."""

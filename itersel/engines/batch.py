@@ -2,7 +2,7 @@
 
     tasks of a stage → FILE → array job: `python -m itersel.engines.batch_worker FILE INDEX` → each task's output
 
-A task is done when its output is there: the queue is asked only about those that are not. A task that failed is tried
+A task is done when its output exists; the queue is asked only about the others. A task that failed is tried
 again a few times, unless it found its input bad; what it said on standard error is the error of the run.
 """
 
@@ -26,7 +26,7 @@ ATTEMPTS = 3
 SHORTEST_PAUSE, LONGEST_PAUSE, PAUSE_SHARE = 0.3, 15.0, 0.05
 """Seconds between looks at folder and queue; the share is of the time waited so far."""
 GRACE_SECONDS = 60.0
-"""How long a finished task's output may take to be seen here: network file systems are slow to tell."""
+"""How long a finished task's output may take to be seen here: network file systems show it late."""
 TAIL_LINES = 30
 
 
@@ -35,7 +35,7 @@ class ArrayTask:
     """One task of an array job: a work item to map, or a range to reduce."""
 
     values: Mapping[str, Any]
-    """What batch_worker needs to know of it."""
+    """What batch_worker needs to know about it."""
     output: Path
     """The file that exists, and is complete, when the task is done."""
     name: str
@@ -117,7 +117,7 @@ class Batch:
             elif now - answered > SILENCE_SECONDS:
                 raise ResourceError(
                     f"the queue has not answered for {now - answered:.0f} seconds",
-                    hint="The same command again continues where this run stopped.",
+                    hint="Run the same command again to resume.",
                 )
             time.sleep(min(max(SHORTEST_PAUSE, PAUSE_SHARE * (now - begin)), LONGEST_PAUSE))
 

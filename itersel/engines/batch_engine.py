@@ -82,7 +82,7 @@ class BatchEngine(Engine):
         try:
             self.queue.cancel_all()
         except ResourceError as error:
-            self.batch.warn(f"the run's jobs may still be there. {error}")
+            self.batch.warn(f"the run's jobs may still be in the queue. {error}")
         if not self.failed:  # an error points to a log there
             shutil.rmtree(self.control, ignore_errors=True)
 

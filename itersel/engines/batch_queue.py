@@ -25,7 +25,7 @@ SILENCE_SECONDS, RETRY_SECONDS = 900.0, 5.0
 UNREACHABLE = re.compile(r"unable to (contact|send)|timed out|temporarily|had no answer", re.IGNORECASE)
 """What commands say when it is."""
 CANCEL_SECONDS = 60.0
-"""How long cancelled jobs may take to leave the queue before we go on without having seen it."""
+"""How long cancelled jobs may take to leave the queue before we continue without them gone."""
 
 Place = tuple[int, int]
 """A task in the queue: its job's number, and its own from 0."""
@@ -33,7 +33,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class TaskState:
-    """What the queue says of a task."""
+    """What the queue says about a task."""
 
     text: str
     failed: bool = False
@@ -67,7 +67,7 @@ class BatchQueue(ABC):
     first_task = 0
     """How the queue numbers tasks; everywhere else they count from 0."""
     forbidden: str
-    """A character that the path of a job's folder cannot have, because the queue would read something into it."""
+    """A character that the path of a job's folder cannot have, because the queue would interpret it."""
     private: tuple[str, ...]
     """Beginnings of the names of environment variables that a job must not inherit from one that the driver runs in."""
     kept: tuple[str, ...]
@@ -88,7 +88,7 @@ class BatchQueue(ABC):
         self.environment = inherited | (environment or {})
 
     def log(self, job: ArrayJob, task: int) -> Path:
-        """The file of what a task says."""
+        """The file of a task's output."""
         return self.folder / f"{job.log}-{task + self.first_task}.log"
 
     @property
@@ -165,5 +165,5 @@ class BatchQueue(ABC):
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:
-    """What a command that failed had to say."""
+    """The message of a command that failed."""
     return (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from itersel.base.config import OneOf, PathStr, Range, validate
 
+INLINE = "inline"
 RUNNERS = {
-    "inline": "local:LocalEngine",
+    INLINE: "local:LocalEngine",
     "local": "local:LocalEngine",
     "mrjob-inline": "mrjob:MrjobEngine",
     "mrjob-local": "mrjob:MrjobEngine",
@@ -42,4 +43,4 @@ class RunConfig:
     @property
     def processes(self) -> int:
         """Processes that the driver may use on its own machine."""
-        return 1 if self.runner == "inline" else self.jobs
+        return 1 if self.runner == INLINE else self.jobs

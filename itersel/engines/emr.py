@@ -89,7 +89,7 @@ class EmrEngine(MrjobEngine):
         return made
 
     def stage(self, paths: Sequence[str]) -> dict[str, str]:
-        """The files' addresses in S3, by content; each is put there unless it is there already."""
+        """The files' addresses in S3, by content; files that are missing there are uploaded."""
         return {path: self._stage(path) for path in paths}
 
     def _stage(self, path: str) -> str:
@@ -126,7 +126,7 @@ class EmrEngine(MrjobEngine):
                 raise self.explain(shipment.name) from None
 
     def explain(self, name: str) -> UserError:
-        """What the failing tasks wrote, first of all: their logs arrive in S3 with some delay."""
+        """What the failing tasks wrote comes first: their logs arrive in S3 with some delay."""
         place = f"{self.settings.logs}{self.cluster}/"
         print(f"the job {name} failed; waiting for its tasks' logs in {place}", file=sys.stderr, flush=True)
         until = time.monotonic() + self.log_patience
@@ -206,7 +206,7 @@ def aws_errors() -> Iterator[None]:
     try:
         yield
     except (NoCredentialsError, PartialCredentialsError):
-        raise ResourceError("AWS wants credentials, and there are none", hint=CREDENTIALS_HINT) from None
+        raise ResourceError("AWS needs credentials, but there are none", hint=CREDENTIALS_HINT) from None
     except ClientError as error:
         said = error.response.get("Error", {})
         raise ResourceError(
@@ -214,7 +214,7 @@ def aws_errors() -> Iterator[None]:
             hint="Do bucket, roles and region exist, and may these credentials use them?",
         ) from None
     except (BotoCoreError, Boto3Error) as error:
-        raise ResourceError(f"AWS could not be asked: {error}") from None
+        raise ResourceError(f"AWS does not answer: {error}") from None
 
 
 def split_address(address: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What is told to mrjob's EMR runner: the configuration file, and `run.options` over it; and what that would cost.
+"""Settings of mrjob's EMR runner: the configuration file, and `run.options` over it; and what that would cost.
 
 Only what costs money or goes into the run's directory is looked at here; everything else passes through to mrjob.
 Nothing in this module talks to AWS.
@@ -52,7 +52,7 @@ class EmrSettings:
         if run.store is None or not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[^\s#]*)?", run.store):
             raise ConfigError(
                 f"run.store is {run.store!r}, and EMR needs a place in S3",
-                hint="Give such as --store s3://my-bucket/itersel.",
+                hint="Give an address, such as --store s3://my-bucket/itersel.",
             )
         given, passed = _options(run.options)
         conf = Path(given.pop("conf_path", CONF))
@@ -63,7 +63,7 @@ class EmrSettings:
             raise ConfigError("there is no group runners: emr:", where=conf, hint=f"Start from {CONF}.")
         for key in known:
             if SECRETS.search(key):
-                raise ConfigError(f"{key} does not belong into a file", where=conf, hint=CREDENTIALS_HINT)
+                raise ConfigError(f"{key} must not be in a file", where=conf, hint=CREDENTIALS_HINT)
         return cls(run.store.rstrip("/"), conf, passed, wheelhouse, known | given)
 
     def text(self, key: str, default: str) -> str:
@@ -75,7 +75,7 @@ class EmrSettings:
 
     @property
     def cluster_id(self) -> str | None:
-        """A cluster that is there already, and stays."""
+        """An existing cluster, which is not ended."""
         found = self.values.get("cluster_id")
         return None if found is None else str(found)
 
@@ -154,7 +154,9 @@ def _options(options: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
             raise ConfigError("run.options names a credential, and options are written down", hint=CREDENTIALS_HINT)
         name, equals, value = word.partition("=")
         if not name.startswith("-"):
-            raise ConfigError(f"run.options has {word!r} where an option of mrjob should be", hint="Such as --region.")
+            raise ConfigError(
+                f"run.options has {word!r} where an option of mrjob should be", hint="Give an option such as --region."
+            )
         if not equals and words and not words[0].startswith("-"):
             value = words.pop(0)
         name = {"-c": "conf_path"}.get(name, name.lstrip("-").replace("-", "_"))

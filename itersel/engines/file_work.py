@@ -52,7 +52,7 @@ def reduce_to_file(
 
 
 def counts_of(path: str | os.PathLike[str]) -> dict[str, float]:
-    """The counts that the mapper of this file told last."""
+    """The counts that the mapper of this file reported last."""
     counts: dict[str, float] = json.loads(RecordFile(path).note)
     return counts
 

@@ -3,8 +3,8 @@
 These files are put into HDFS once, by the checksum of their content. Side files, such as language models, reach the
 nodes through the distributed cache, once per node; an item's file is copied by the node that works on the item
 (itersel.mapreduce.fetch). One input file holds all work items, and each of its lines is a map task. What a run keeps
-in HDFS for a time lies in a folder of its own, and its applications carry its tag: a run that is interrupted, or taken
-up after its driver was killed, ends those applications and removes that folder.
+in HDFS for a time lies in a folder of its own, and its applications carry its tag: a run that is interrupted, or
+resumed after its driver was killed, ends those applications and removes that folder.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class HadoopEngine(MrjobEngine):
         self.client.fs("-mkdir", "-p", self.files, self.temporary)
 
     def stage(self, paths: Sequence[str]) -> dict[str, str]:
-        """The files' addresses in HDFS, by content; what is not there yet is put there by one command."""
+        """The files' addresses in HDFS, by content; one command uploads what is missing."""
         names = {path: stored_name(path) for path in paths}
         missing = {name: path for path, name in names.items() if name not in self.stored}
         if missing:
@@ -110,7 +110,7 @@ class HadoopEngine(MrjobEngine):
         self._forget(folder)
 
     def _put(self, shipment: Shipment, folder: str) -> tuple[list[str], str]:
-        """Put the files of this job alone into its folder by one command; the script's arguments, and its input."""
+        """Put the job's own files into its folder by one command; the script's arguments, and its input."""
         files = dict(zip(("job.json", "items.jsonl"), (shipment.job, *shipment.inputs), strict=True))
         names = {side: f"side-{number}-{safe(side)}" for number, side in enumerate(shipment.passing)}
         files |= {names[side]: path for side, path in shipment.passing.items()}
@@ -125,7 +125,7 @@ class HadoopEngine(MrjobEngine):
             self.finished.clear()
 
     def explain(self, name: str, log: MrjobLog) -> UserError:
-        """What the failing task itself said, first of all."""
+        """The failing task's own message comes first."""
         if log.application is None:
             return ResourceError(f"the job {name} could not be started on Hadoop", hint=self._hint())
         self.at_work = False
@@ -155,7 +155,7 @@ class HadoopEngine(MrjobEngine):
 
 
 def settings_of(partitions: int) -> dict[str, object]:
-    """Hadoop's settings of a job with so many ranges; without any, mrjob itself asks for no reducers."""
+    """Hadoop's settings of a job with this many ranges; without any, mrjob itself asks for no reducers."""
     return SETTINGS | ({"mapreduce.job.reduces": partitions} if partitions else {})
 
 

@@ -41,7 +41,7 @@ class HadoopClient:
             return cls(hadoop)
         hadoop = shutil.which("hadoop") or shutil.which("hadoop", path=os.fspath(local_cluster() / "bin"))
         if hadoop is None:
-            raise ConfigError("there is no Hadoop: no `hadoop` command and no HADOOP_HOME", hint=HINT)
+            raise ConfigError("Hadoop was not found: no `hadoop` command and no HADOOP_HOME", hint=HINT)
         return cls(hadoop)
 
     def fs(self, *arguments: str) -> str:

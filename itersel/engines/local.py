@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from itersel.base.shared_table import shared_table
+from itersel.base.spare_processes import borrowed
 from itersel.base.workers import ordered_map
 from itersel.engines.base import Engine
+from itersel.engines.config import INLINE
 from itersel.engines.file_work import (
     JOBS,
     counts_of,
@@ -64,11 +66,14 @@ class LocalEngine(Engine):
 
         if waiting:
             job.warm(side)  # before any process is forked, so that all share what it loads
-        jobs = min(self.config.processes, max(len(waiting), 1))
-        results = ordered_map(run, waiting, jobs, describe=lambda item: item.name, tick=lambda: tell(*board.sums()))
-        with contextlib.closing(results):
-            for _ in results:
-                tell(*board.sums())
+        own = min(self.config.processes, max(len(waiting), 1))
+        further = 0 if self.config.runner == INLINE else len(waiting) - own
+        with borrowed(further) as spare:
+            jobs = own + spare
+            results = ordered_map(run, waiting, jobs, describe=lambda item: item.name, tick=lambda: tell(*board.sums()))
+            with contextlib.closing(results):
+                for _ in results:
+                    tell(*board.sums())
 
     def _reduce(self, job: Job, items: Sequence[WorkItem], side: Side, folder: Path) -> None:
         mapped = [mapped_path(folder, item.number) for item in items]

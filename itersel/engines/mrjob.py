@@ -39,7 +39,7 @@ class Shipment:
     """The name in messages."""
     partitions: int
     folder: Path
-    """A local folder for this job alone; it is removed when the job is over."""
+    """A local folder of this job; it is removed when the job is over."""
     inputs: tuple[str, ...]
     """Files of work items, one on each line."""
     job: str
@@ -47,7 +47,7 @@ class Shipment:
     lasting: Mapping[str, str]
     """Side files of the whole run, by name: where workers find them."""
     passing: Mapping[str, str]
-    """Side files of this job alone, by name: paths here."""
+    """Side files that only this job has, by name: paths on this machine."""
 
     def arguments(self, job: str, passing: Mapping[str, str]) -> list[str]:
         """The script's arguments, with the addresses of the job's description and of its side files."""

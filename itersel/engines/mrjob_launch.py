@@ -18,11 +18,11 @@ from itersel.mapreduce.record_file import parse_record_line
 ROOT = Path(__file__).resolve().parents[2]
 JOBS_VARIABLE = "ITERSEL_JOBS"
 MODULE = "itersel_job_map_reduce"
-"""Under which the script is loaded here."""
+"""The module name under which the script is loaded here."""
 
 
 class StepFailedError(Exception):
-    """mrjob's runner gave up; why, is in the logs of the job's tasks."""
+    """mrjob's runner gave up. The logs of the job's tasks say why."""
 
 
 def job_script() -> Path:

@@ -1,7 +1,7 @@
-"""Grid Engine: array jobs by its commands, with the scripts of conf/sge; docs/engines-batch.md is about setting up.
+"""Grid Engine: array jobs by its commands, with the scripts of conf/sge. docs/engines-batch.md describes the set-up.
 
 A job may wait for another, but not for its success: the scripts turn every failure into the exit code 100, which
-puts a task into the state of error, where it stays in the queue and keeps those who wait for it waiting.
+puts a task into the state of error, where it stays in the queue, so the jobs that depend on it keep waiting.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def check_options(options: Sequence[str]) -> None:
     for before, option in zip(["", *options], options, strict=False):
         if not option.startswith("-") and not before.startswith("-"):
             raise ConfigError(
-                f"run.options: {option!r} is no option of qsub", hint="Write option and value as two texts: [-q, NAME]."
+                f"run.options: {option!r} is not an option of qsub",
+                hint="Write option and value as two texts: [-q, NAME].",
             )
         if OURS.fullmatch(option):
             raise ConfigError(f"run.options: {option!r} is set by itersel itself", hint="Leave it out.")

@@ -96,7 +96,7 @@ def epoch_cost(
 ) -> EpochCost:
     """The model's epoch over shards of these numbers of sentences.
 
-    `start_weights` are carried through every shard, so each has at least so many entries; `kept` is the number of
+    `start_weights` are carried through every shard, so each has at least that many entries; `kept` is the number of
     columns that survive (selection.top), none for all, of which there are at most as many as entries.
     """
     tasks = [(slots.task_seconds + measured.load_seconds + n * measured.sentence_seconds) / slots.speed for n in sizes]

@@ -18,7 +18,7 @@ from itersel.engines.batch_queue import ArrayJob, BatchQueue, Place, TaskState, 
 FAILED = frozenset(
     ("BOOT_FAIL", "CANCELLED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT")
 )
-"""Ends that are no success; a job that Slurm itself puts back into the queue is PENDING again instead."""
+"""States of jobs that failed; a job that Slurm itself puts back into the queue is PENDING again instead."""
 PATIENT = frozenset(
     ("None", "Resources", "Priority", "Dependency", "JobArrayTaskLimit", "BeginTime", "Cleaning", "Prolog")
 )
@@ -48,7 +48,7 @@ class SlurmQueue(BatchQueue):
             found = re.search(r"^MaxArraySize\s*=\s*(\d+)", shown.stdout, re.MULTILINE)
             if shown.returncode or found is None or int(found[1]) < 1:
                 raise ResourceError(
-                    f"Slurm does not tell its MaxArraySize: {said(shown)}", hint="Are array jobs switched off here?"
+                    f"Slurm does not report its MaxArraySize: {said(shown)}", hint="Are array jobs switched off here?"
                 )
             self._array_size = int(found[1])
         return self._array_size
@@ -123,11 +123,11 @@ class SlurmEngine(BatchEngine):
 
 
 def check_options(options: Sequence[str]) -> None:
-    """Refuse what is no option of sbatch by itself, and what the engine sets."""
+    """Refuse what is not an option of sbatch by itself, and what the engine sets."""
     for option in options:
         if not re.fullmatch(r"-([A-Za-z].*|-[a-z][a-z-]*(=.*)?)", option, re.DOTALL):
             raise ConfigError(
-                f"run.options: {option!r} is no option of sbatch",
+                f"run.options: {option!r} is not an option of sbatch",
                 hint="Write each as one text with its value, such as --partition=NAME.",
             )
         name = option[2:].partition("=")[0] if option.startswith("--") else SHORT.get(option[1], "")

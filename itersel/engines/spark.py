@@ -1,12 +1,12 @@
 """Spark: every job is one Spark job, in a Spark context that lives as long as the engine.
 
-mrjob's Spark harness is not used: it starts a context for every job, of which a run has two or more a round, and leaves
-folders behind (docs/engines-spark.md has the figures). Map and reduce are the functions of
+mrjob's Spark harness is not used: it starts a context for every job, of which a run has two or more per round, and
+leaves folders behind (docs/engines-spark.md has the figures). Map and reduce are the functions of
 itersel.mapreduce.execution, as everywhere; only the transport is Spark's own:
 
     work items → map (a partition per item) → shuffle by range → reduce (a partition per range) → driver
 
-Spark does lost tasks again on other workers; an interrupted run does its job again. What Spark logs goes to
+Spark repeats lost tasks on other workers; an interrupted run repeats its job. What Spark logs goes to
 .spark.log in the engine's folder.
 """
 
@@ -127,8 +127,8 @@ class SparkEngine(Engine):
         return ShippedJob(describe_job(job), lasting, passing, dict(self.broadcasts))
 
     def _run(self, job: Callable[[], list[Record]], look: Callable[[], None]) -> list[Record]:
-        """What the job gives. It runs in a thread: this one tells of progress, and can be interrupted at any moment,
-        which in the middle of a word to Java would do harm."""
+        """The job's records. It runs in a thread; this thread reports progress and can be interrupted at any moment,
+        which would do harm in the middle of a message to Java."""
         with self._explained(), ThreadPoolExecutor(1) as pool:
             future = pool.submit(job)
             try:
@@ -213,7 +213,7 @@ class SparkFileNames:
             self.links.cleanup()
 
     def _link(self, place: str, name: str) -> str:
-        """The same file under another name; a copy where file systems end."""
+        """The same file under another name; a copy if it is on another file system."""
         if self.links is None:
             self.links = tempfile.TemporaryDirectory(prefix="itersel-spark-")
         link = os.path.join(self.links.name, name)
@@ -230,7 +230,7 @@ def content_name(path: str) -> str:
 
 
 def copy_to_store(path: str, store: str) -> str:
-    """The address of the file's copy in a folder, which is made unless it is there. The content is in the name."""
+    """The address of the file's copy in a folder, which is made if it does not exist. The content is in the name."""
     if is_address(store):
         raise ConfigError(
             f"run.store is {store}, but the engine spark shares files through a folder",

@@ -34,8 +34,8 @@ def spark_properties(config: RunConfig) -> dict[str, str]:
             wheelhouse = Path(value)
         elif not equals or not key.startswith("spark."):
             raise ConfigError(
-                f"run.options has {option!r}, which is no property of Spark",
-                hint="Write such as spark.master=spark://host:7077, spark.executor.memory=2g or wheelhouse=DIR.",
+                f"run.options has {option!r}, which is not a property of Spark",
+                hint="Write, for example, spark.master=spark://host:7077, spark.executor.memory=2g or wheelhouse=DIR.",
             )
         elif SECRETS.search(key):
             raise ConfigError(

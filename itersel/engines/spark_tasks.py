@@ -88,7 +88,7 @@ class MapItems:
 
     job: ShippedJob
     accumulators: Mapping[str, Any]
-    """They tell the driver of finished items."""
+    """They report finished items to the driver."""
 
     def __call__(self, items: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Sent]]:
         try:
@@ -105,7 +105,7 @@ class MapItems:
 
 
 class _LastCounts:
-    """What a mapper told last."""
+    """What a mapper reported last."""
 
     def __init__(self) -> None:
         self.values: Mapping[str, float] = {}

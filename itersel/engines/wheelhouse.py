@@ -103,7 +103,7 @@ def check_wheelhouse(folder: str | os.PathLike[str]) -> dict[str, Any]:
     again = f"Build it again: itersel wheelhouse {folder}"
     for entry in manifest["files"]:
         if file_checksum(folder / entry["name"]) != entry["sha256"]:
-            raise InputError("the checksum is not that of the manifest", where=folder / entry["name"], hint=again)
+            raise InputError("the checksum differs from that in the manifest", where=folder / entry["name"], hint=again)
     if manifest["build"] != build_id():
         raise ConfigError(
             f"the wheelhouse has itersel {manifest['version']} (build {manifest['build']}),"
@@ -132,7 +132,7 @@ def _replaced(folder: Path) -> Iterator[Path]:
 
 
 def _refuse_other_files(folder: Path) -> None:
-    """All of an earlier wheelhouse goes, so nothing else may be in it."""
+    """An earlier wheelhouse is removed as a whole, so the folder must contain nothing else."""
     manifest = find_json(folder / MANIFEST) or {}
     listed = {entry.get("name") for entry in manifest.get("files", [])}
     others = sorted({path.name for path in folder.glob("*")} - listed - {MANIFEST, MARK})
@@ -145,7 +145,7 @@ def _refuse_other_files(folder: Path) -> None:
 
 
 def _build_wheel(source: Path, folder: Path) -> None:
-    """Our wheel. The build's scratch is elsewhere than usual, where modules that are no more could linger."""
+    """Our wheel. It is built in a scratch folder: the usual one may hold modules that no longer exist."""
     with temporary_folder("build") as scratch:
         settings = scratch / "extra.cfg"
         settings.write_text(f"[build]\nbuild_base = {scratch}/build\n[egg_info]\negg_base = {scratch}\n")
@@ -167,7 +167,7 @@ def _pin(wheel: Path) -> str:
 
 
 def _check_build(site: Path, source: Path) -> None:
-    """The wheel must be the code that runs here, or workers would not be what the driver takes them for."""
+    """The wheel must be the code that runs here, or workers would run other code than the driver."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); from itersel.base.version import build_id; print(build_id())"
     command = [sys.executable, "-I", "-S", "-c", code, os.fspath(site)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603

@@ -54,7 +54,8 @@ class System:
 
 @dataclass(frozen=True)
 class EvaluationOptions:
-    """`trials` are shuffles and bootstrap samples; with a `baseline`, only differences to it are tested."""
+    """`trials` are shuffles and bootstrap samples; with a `baseline`, only differences to it are tested, and with
+    `pairs` of names only these, the new system first."""
 
     metrics: tuple[str, ...] = METRICS
     metric: MetricOptions = field(default_factory=MetricOptions)
@@ -62,6 +63,7 @@ class EvaluationOptions:
     seed: int = SEED
     exact: bool = False  # all arrangements instead of random shuffles
     baseline: str | None = None
+    pairs: tuple[tuple[str, str], ...] | None = None
     tests: bool = True  # False: scores and intervals only
     jobs: int = 1  # does not change the result
 
@@ -216,8 +218,10 @@ def _check(systems: Sequence[System], references: Sequence[Sequence[str]], optio
             raise ConfigError(
                 f"two systems are called {name}", hint="Give each its own name, or make them runs of one system."
             )
-    if options.baseline is not None and options.baseline not in names:
-        raise ConfigError(f"there is no system {options.baseline}", hint=f"The systems are {', '.join(names)}.")
+    wanted = [one for pair in options.pairs or () for one in pair]
+    for name in wanted if options.baseline is None else [options.baseline, *wanted]:
+        if name not in names:
+            raise ConfigError(f"there is no system {name}", hint=f"The systems are {', '.join(names)}.")
     for system in systems:
         if not system.runs:
             raise InputError(f"the system {system.name} has no output")
@@ -229,6 +233,8 @@ def _check(systems: Sequence[System], references: Sequence[Sequence[str]], optio
 def _pairs(names: Sequence[str], options: EvaluationOptions) -> list[tuple[str, str]]:
     if not options.tests:
         return []
+    if options.pairs is not None:
+        return list(options.pairs)
     if options.baseline is None:
         return [(later, earlier) for earlier, later in combinations(names, 2)]
     return [(name, options.baseline) for name in names if name != options.baseline]

@@ -8,7 +8,6 @@ unaltered and made with the same index and options are kept; all others are made
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from itersel import _kernel
 from itersel.base.files import atomic_write
 from itersel.base.folders import GRAMMARS, claim_folder
 from itersel.grammar.extraction import ExtractConfig, extract_grammars, open_index
@@ -24,8 +24,6 @@ from itersel.grammar.extraction import ExtractConfig, extract_grammars, open_ind
 MANIFEST = "manifest.jsonl"
 INPUT = "input.sgm"
 FORMAT = 1
-# The fastest level halves the time of writing and takes a quarter more bytes.
-GZIP_LEVEL = 1
 
 
 def grammar_name(number: int) -> str:
@@ -33,7 +31,8 @@ def grammar_name(number: int) -> str:
 
 
 def compress(grammar: bytes) -> bytes:
-    return gzip.compress(grammar, GZIP_LEVEL, mtime=0)
+    """A gzip file without a time stamp, as the kernel packs it: quickly, in a tenth fewer bytes than zlib's level 1."""
+    return _kernel.gzip_compress(grammar)
 
 
 def write_grammars(

@@ -1,29 +1,22 @@
-"""Views: what is inside a file or a run's directory, as text for a terminal.
+"""Views: what is inside a file or folder, as text for a terminal.
 
-`view` recognises a grammar, a shard, weights, a language model or a run by its content, not by its name, and passes it
-to the module of that name.
+`view` recognises what it is by content, not by name, and passes it to the module that shows this kind.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from itersel.base.errors import ConfigError, InputError
-from itersel.base.files import read_head
-from itersel.base.magic import SHARD as SHARD_MAGIC
-from itersel.inspect import grammar, language_model, run, shard, weights
+from itersel.base.errors import ConfigError
+from itersel.inspect import binary, folder, grammar, language_model, record, run, shard, text, weights
 from itersel.inspect.options import ViewOptions
-from itersel.lm.binary import MAGIC as KENLM_MAGIC
-from itersel.model.vectors import MAGIC
-from itersel.text.bitext import words
+from itersel.inspect.recognition import recognize
 
-BLANKS = " \t\r"
-HEAD_BYTES = 1 << 16
-"""Bytes that are read to recognise a file."""
+__all__ = ["VIEWS", "recognize", "view"]
 
-VIEWS: dict[str, Callable[[Path, ViewOptions], Iterator[str]]] = {
+VIEWS: dict[str, text.View] = {
     "grammar": grammar.lines,
     "shard": shard.lines,
     "weights": weights.lines,
@@ -31,6 +24,16 @@ VIEWS: dict[str, Callable[[Path, ViewOptions], Iterator[str]]] = {
     "arpa": language_model.lines,
     "kenlm": language_model.lines,
     "run": run.lines,
+    "folder": folder.lines,
+    "mark": folder.mark_lines,
+    "json": record.object_lines,
+    "json lines": record.line_lines,
+    "index": binary.index_lines,
+    "seen": binary.seen_lines,
+    "list table": binary.list_table_lines,
+    "job records": binary.job_record_lines,
+    "columns": binary.column_lines,
+    **text.VIEWS,
 }
 
 
@@ -40,48 +43,5 @@ def view(path: str | os.PathLike[str], options: ViewOptions | None = None) -> It
     options = options or ViewOptions()
     kind = recognize(place)
     if kind != "shard" and options.for_shards:
-        raise ConfigError(f"{place} is not a shard", hint=f"Only shards have {', '.join(options.for_shards)}.")
+        raise ConfigError("not a shard file", where=place, hint=f"Only shards have {', '.join(options.for_shards)}.")
     return VIEWS[kind](place, options)
-
-
-def recognize(path: Path) -> str:
-    """One of VIEWS; an InputError says what was found instead."""
-    if path.is_dir():
-        if (path / "run.json").is_file():
-            return "run"
-        raise InputError("a folder without run.json", where=path, hint="Name a run's directory, or a file.")
-    head = read_head(path, HEAD_BYTES)
-    for kind, magic in (("shard", SHARD_MAGIC), ("vector", MAGIC), ("kenlm", KENLM_MAGIC)):
-        if head.startswith(magic):
-            return kind
-    found = _text_kind(head)
-    if found is None:
-        raise InputError(
-            "not a grammar, shard, weights file, language model or run",
-            where=path,
-            hint="Files are recognised by content; the first line fits none of these.",
-        )
-    return found
-
-
-def _text_kind(head: bytes) -> str | None:
-    """By the first line that is neither blank nor a comment."""
-    for line in head.decode(errors="replace").split("\n"):
-        text = line.strip(BLANKS)
-        if text == "\\data\\":
-            return "arpa"
-        if text.startswith("[") and "] |||" in text:
-            return "grammar"
-        if not text or text.startswith("#"):
-            continue
-        fields = words(text)
-        return "weights" if len(fields) == 2 and _is_number(fields[1]) else None
-    return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from itersel.base.json_files import read_json
 from itersel.base.tables import text_table
 from itersel.inspect import weights
 from itersel.inspect.options import ViewOptions
+from itersel.inspect.record import flat
 from itersel.run.history import read_history
 
 
 def lines(path: Path, options: ViewOptions) -> Iterator[str]:
     described = read_json(path / "run.json")
-    settings = dict(_flat(described.get("configuration", {})))
+    settings = dict(flat(described.get("configuration", {})))
     versions = described.get("versions", {})
     yield f"run {path}, made by " + ", ".join(f"{name} {version}" for name, version in versions.items())
     shown = [[key, value] for key, value in settings.items() if options.matches(key)]
@@ -41,12 +40,3 @@ def epoch_table(directory: Path) -> str:
         rows.append((f"{epoch.number}{mark}", *(figure.text(epoch.whole.value(figure)) for figure in figures)))
     note = f"* chosen: its weights are the result of the run. The weights of every epoch are in {directory}"
     return f"{text_table(rows, left=())}\n{note}"
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Keys as for `--set`, with their values."""
-    for key, value in values.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", json.dumps(value, ensure_ascii=False)

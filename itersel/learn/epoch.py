@@ -35,8 +35,8 @@ class EpochConfig:
     unique: bool = True
     """Only the best derivation of each target string."""
     metric: Annotated[str, OneOf(*METRICS)] = "stupid_bleu"
-    """What hypotheses are compared by. On Multi30k, `fixed_stupid_bleu` makes the output 4 % too long
-    (docs/results.md)."""
+    """What hypotheses are compared by. `stupid_bleu` makes output too short; with `fixed_stupid_bleu`, the reference
+    counts as one word longer (docs/results.md)."""
     order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
     """Longest n-gram of the metric."""
     learn: LearnConfig = field(default_factory=LearnConfig)
@@ -83,7 +83,7 @@ class EpochResult:
     """Sums over the sentences: lists, hypotheses, features, pairs, rank_errors, margin_violations, updates,
     best_metric, best_score; and nonzero, the number of weights."""
     seconds: dict[str, float]
-    """Processor time of each of STAGES."""
+    """Processor time by stage (STAGES)."""
     average: Vector | None = None
     """The mean of the weights over the sentences, with learn.average."""
 
@@ -94,7 +94,7 @@ class EpochResult:
 
 
 Progress = Callable[[dict[str, float]], None]
-"""Told of the statistics so far, at most ten times a second; what it raises ends the epoch."""
+"""Called with the statistics so far, at most ten times a second. An exception from it ends the epoch."""
 
 
 def run_epoch(

@@ -18,7 +18,7 @@ from itersel.lists.table import ListTable
 from itersel.model.vectors import Vector
 
 BLOCK = 256
-"""Lists the kernel learns from at a call; between calls, progress is told and interrupts are heard."""
+"""Lists that the kernel learns from in one call. Between calls, progress is reported and interrupts are handled."""
 
 
 def run_list_epoch(

@@ -74,7 +74,7 @@ class Columns:
         return Vector(self.ids[used], self.means[used])
 
     def to_bytes(self) -> bytes:
-        """What a reducer sends: 24 bytes a column."""
+        """What a reducer sends: 24 bytes per column."""
         return pack(self.ids, self.keys, self.means)
 
     @classmethod

@@ -188,7 +188,7 @@ class _OneList:
 
 
 class _Teller:
-    """Tells of progress at most ten times a second."""
+    """Reports progress at most ten times a second."""
 
     def __init__(self, progress: Progress | None):
         self.progress, self.last = progress, time.monotonic()

@@ -134,7 +134,7 @@ def with_references(
         wanted = whole_number(one.id) if by == "id" else place
         if wanted is None:
             raise InputError(
-                f"the id {one.id!r} is no line number of the references",
+                f"the id {one.id!r} is not a line number of the references",
                 where=one.where(),
                 hint="Where the k-th list belongs to the k-th line, whatever its id, give references_by: list.",
             )
@@ -164,7 +164,7 @@ def _side_by_side(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
             if line is None:
                 longer = paths[next(k for k, other in enumerate(found) if other is not None)]
                 raise InputError(
-                    f"ends after {number - 1} lines, but {longer} goes on",
+                    f"ends after {number - 1} lines, but {longer} continues",
                     where=path,
                     hint="Files of references belong together line by line.",
                 )

@@ -102,7 +102,7 @@ class Form(Protocol):
 def read_lists(
     paths: Sequence[str | os.PathLike[str]], fields: FieldsConfig | None = None, *, ordered: bool = True
 ) -> Iterator[NbestList]:
-    """The lists of one or several files, plain or gzip, `-` for standard input; ids go on from file to file.
+    """The lists of one or several files, plain or gzip, `-` for standard input; ids continue from file to file.
 
     With `ordered`, ids that are whole numbers must ascend.
     """

@@ -1,1 +1,1 @@
-"""Whole ways: text to shards, grids of experiments, the demo."""
+"""From end to end: text to shards, grids of experiments, the demo."""

@@ -1,4 +1,4 @@
-"""The whole way from parallel text to shards: prepare, align, lm, index, shard, each a stage, skipped if current.
+"""From parallel text to shards: prepare, align, lm, index, shard, each a stage, skipped if current.
 
 In: a `BuildConfig`. Out, in its work folder: `text/` (clean text of all sets), `model/` (alignment, language model,
 index), `shards/NAME/` for the training set and every other set, `stages/` (records).
@@ -31,9 +31,8 @@ from itersel.pipeline.build_paths import (
 )
 from itersel.pipeline.model_stages import align, index_pairs, language_model
 from itersel.pipeline.stages import FOLDER, Stage, StageResult, recorded, run_stage
-from itersel.pipeline.text_stages import learn_splitter, prepare_set, prepare_train, split_source
+from itersel.pipeline.text_stages import choose_set, learn_splitter, prepare_set, prepare_train, split_source
 from itersel.run.build_folder import BuildFolder, forget_build
-from itersel.shards.assignment import Layout
 from itersel.shards.compiler import Corpus, IndexGrammars, ShardCompiler
 from itersel.shards.folder import MANIFEST, check_folder, describe_inputs, read_manifest, write_shards
 
@@ -85,7 +84,7 @@ def _run_wave(wave: Sequence[Stage], config: BuildConfig) -> Iterator[StageResul
 def _forget_other_folds(config: BuildConfig) -> None:
     """Remove the models, and their records, that an earlier build made for more folds.
 
-    Who takes all that are there would take them for folds of this one.
+    Otherwise they would be taken for folds of this build.
     """
     arpas = [arpa_path(config, fold) for fold in folds(config)]
     models = fold_model_paths(config)
@@ -101,7 +100,7 @@ def _forget_other_folds(config: BuildConfig) -> None:
 
 
 def built(config: BuildConfig) -> list[StageResult]:
-    """What the stages say of themselves if all are complete, otherwise nothing; nothing is run, no file checked."""
+    """The records of the stages if all are complete, otherwise nothing. Runs no stage and checks no file."""
     found = [recorded(stage, config.work) for stage in stages(config)]
     known = [one for one in found if one is not None]
     return known if len(known) == len(found) else []
@@ -115,7 +114,8 @@ def stages(config: BuildConfig) -> Iterator[Stage]:
 def waves(config: BuildConfig) -> Iterator[list[Stage]]:
     """The stages in groups that depend on earlier groups only. Where several are in one, each works in one process."""
     yield [prepare_train(config)]
-    yield [prepare_set(config, name, one) for name, one in config.sets.items()]
+    yield [prepare_set(config, name, one) for name, one in config.sets.items() if one.of is None]
+    yield [choose_set(config, name, one) for name, one in config.sets.items() if one.of is not None]
     if config.text.split_source:
         yield [learn_splitter(config)]
         yield [split_source(config, name) for name in (TRAIN, *config.train.held_out, *config.sets)]
@@ -126,27 +126,16 @@ def waves(config: BuildConfig) -> Iterator[list[Stage]]:
     yield [align(config), *models]
     yield [index_pairs(config)]
     if config.train.shards:
-        layout = config.shards.train_layout(config.seed)
-        yield [_shard(config, TRAIN, 1, config.train.domains is not None, layout, config.extract)]
-    rules = _rules_of_sets(config)
-    layout = config.shards.set_layout(config.seed)
-    alone = replace(config, jobs=1)
-    yield [
-        *(_shard(alone, name, 1, config.train.domains is not None, layout, rules) for name in config.train.held_out),
-        *(
-            _shard(alone, name, len(one.references), one.domains is not None, layout, rules)
-            for name, one in config.sets.items()
-        ),
-    ]
+        yield [_shard(config, TRAIN, config.extract)]
+    rules, alone = _rules_of_sets(config), replace(config, jobs=1)
+    yield [_shard(alone, name, rules) for name in (*config.train.held_out, *config.sets)]
 
 
-def _shard(
-    config: BuildConfig, name: str, references: int, labelled: bool, layout: Layout, rules: ExtractConfig
-) -> Stage:
+def _shard(config: BuildConfig, name: str, rules: ExtractConfig) -> Stage:
     folder, options = shards_path(config, name), config.shards.options()
-    sentences, index = source_path(config, name), index_path(config)
-    targets = [reference_path(config, name, number) for number in range(references)]
-    tasks = tasks_path(config, name) if labelled else None
+    layout, sentences, index = config.layout(name), source_path(config, name), index_path(config)
+    targets = [reference_path(config, name, number) for number in range(config.references(name))]
+    tasks = tasks_path(config, name) if config.labelled(name) else None
     inputs = {"sentences": sentences, "index": index}
     inputs |= {f"reference.{number}": path for number, path in enumerate(targets)}
     if tasks is not None:

@@ -9,22 +9,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from itersel.align.links import SYMMETRIZATIONS
-from itersel.base.config import Formerly, Matches, OneOf, Range, Rule, Settings, load, validate
+from itersel.base.config import OneOf, Range, Rule, Settings, load, validate
 from itersel.base.errors import ConfigError
 from itersel.grammar.extraction import CACHE_BYTES, ExtractConfig
 from itersel.grammar.grammar import PASS_THROUGH
 from itersel.lm.binary import KINDS as BINARY_KINDS
 from itersel.lm.estimate import ORDERS
 from itersel.model.features import GROUPS, parse_groups
+from itersel.pipeline.set_config import BitextConfig, Name, SetConfig, check_sets, is_labelled
 from itersel.run.build_folder import TRAIN as TRAIN
-from itersel.shards.assignment import KINDS, OLD_KINDS, Layout
+from itersel.shards.assignment import DOMAINS, KINDS, OLD_KINDS, Layout
 from itersel.shards.compiler import ShardOptions
 from itersel.text.bitext import NORMALIZATIONS
 
-Name = Annotated[str, Matches("[A-Za-z0-9_][A-Za-z0-9_.-]*", "letters, digits, `_`, `-` and `.`")]
-"""The name of a set or an experiment, which also names files."""
 FOLDS = 10
-"""Language models by fold where nothing is said about them."""
+"""Language models by fold by default."""
 
 
 class FeatureGroups(Rule):
@@ -60,26 +59,6 @@ class TextConfig:
 
 
 @dataclass(frozen=True)
-class BitextConfig:
-    """The training bitext. `held_out` takes pairs out of it for other sets: name and number."""
-
-    source: Path
-    target: Path
-    domains: Annotated[Path | None, Formerly("tasks")] = None
-    held_out: dict[Name, Annotated[int, Range(1)]] = field(default_factory=dict)
-    shards: bool = True
-
-
-@dataclass(frozen=True)
-class SetConfig:
-    """A development or test set: sentences and one or more reference translations."""
-
-    source: Path
-    references: tuple[Path, ...]
-    domains: Annotated[Path | None, Formerly("tasks")] = None
-
-
-@dataclass(frozen=True)
 class AlignConfig:
     """Word alignment by eflomal, or `given` links: one Pharaoh line for each line of the training files."""
 
@@ -95,7 +74,7 @@ class LmConfig:
     """Estimation on the training target side or on `text`; or a `given` ARPA or KenLM file.
 
     `unseen` makes a second model without the training shards' sentences: one to train on them with, as it does not
-    know their references, just as no model knows those of a test. `folds` is for training on all of the text: so many
+    know their references, just as no model knows those of a test. `folds` is for training on all of the text: that many
     models, the k-th without the sentences i with i mod folds = k; 0: none. Default: as many as `extract` has folds, and
     10 with `extract.leave_one_out`."""
 
@@ -119,7 +98,8 @@ class LmConfig:
 @dataclass(frozen=True)
 class ShardsConfig:
     """Shards (itersel.shards.assignment, itersel.shards.compiler). Other sets than the training set are one shard each,
-    in their order: SGD tunes on a single shard, and translation spreads sentences over processes, not shards."""
+    in their order, unless they have a layout of their own: SGD tunes on a single shard, and translation spreads
+    sentences over processes, not shards."""
 
     layout: Annotated[str, OneOf(*KINDS, old=OLD_KINDS)] = "random"
     size: Annotated[int, Range(1)] | None = None
@@ -137,9 +117,6 @@ class ShardsConfig:
 
     def train_layout(self, seed: int) -> Layout:
         return Layout(self.layout, self.size, self.shards, seed, self.first)
-
-    def set_layout(self, seed: int) -> Layout:
-        return Layout("sequential", shards=1, seed=seed)
 
     def options(self) -> ShardOptions:
         return ShardOptions(self.features, self.pass_through, self.goal, self.nonterminal)
@@ -168,6 +145,7 @@ class BuildConfig:
         for name in names:
             if names.count(name) > 1:
                 raise ConfigError(f"sets.{name}: another set has the same name", hint="Rename one of them.")
+        check_sets(self.train, self.sets)
         for key, wanted in (("lm.unseen", self.lm.unseen), ("lm.folds", self.lm.folds)):
             if wanted and (self.lm.given is not None or self.lm.text):
                 raise ConfigError(f"{key} needs a model of the training text", hint="Leave out lm.given and lm.text.")
@@ -188,6 +166,25 @@ class BuildConfig:
                 "lm.unseen needs training shards of a part of the corpus",
                 hint="Give shards.first.",
             )
+
+    def labelled(self, name: str) -> bool:
+        """Whether the sentences of a set have domains."""
+        return is_labelled(self.train, self.sets, name)
+
+    def references(self, name: str) -> int:
+        """How many references each sentence of a set has."""
+        if name not in self.sets:
+            return 1
+        one = self.sets[name]
+        return self.references(one.of) if one.of is not None else len(next(iter(one.files().values())).references)
+
+    def layout(self, name: str) -> Layout:
+        """How a set is divided into shards."""
+        if name == TRAIN:
+            return self.shards.train_layout(self.seed)
+        one = self.sets[name] if name in self.sets else self.train.kept_out[name]
+        domains = one.layout == DOMAINS
+        return Layout(DOMAINS, seed=self.seed) if domains else Layout("sequential", shards=1, seed=self.seed)
 
     @property
     def lm_folds(self) -> int:

@@ -1,4 +1,4 @@
-"""The demo: the whole way from the corpus in data/demo to a report, with the configurations conf/demo*.
+"""The demo: from the corpus in data/demo to a report, with the configurations conf/demo*.
 
 build (text → shards)  →  two trainings  →  the test set translated with untuned, hand-set and trained weights  →
 evaluation  →  report. Every step resumes where an interrupted demo stopped, and gives the same figures each time.
@@ -125,7 +125,7 @@ def training_config(file: Path, config: BuildConfig, data: str, jobs: int) -> Tr
 
 
 def outcome_table(outcome: DemoResult) -> str:
-    """One row a system, each compared with the one above it."""
+    """One row per system, each compared with the one above it."""
     evaluation = outcome.evaluation
     rows = [["", "learned from", "features", *(evaluation.labels[name] for name in METRICS), "length", "gain", "p"]]
     before = None

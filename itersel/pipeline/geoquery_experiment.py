@@ -77,9 +77,9 @@ class SelectionOfText:
     max_words: Annotated[int, Range(1)] = 30
     """The longest sentence on either side."""
     rare: Annotated[int, Range(0)] = 3000
-    """Keep pairs with a German word of a training question that at most so many pairs have."""
+    """Keep pairs with a German word of a training question that at most this many pairs have."""
     every: Annotated[int, Range(1)] = 4
-    """Of the other pairs up to `short_words`, keep one in so many."""
+    """Of the other pairs up to `short_words`, keep one in this many."""
     short_words: Annotated[int, Range(1)] = 20
 
 

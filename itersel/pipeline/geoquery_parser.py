@@ -46,7 +46,7 @@ def build_parser(
     data, folder = Path(data), Path(folder)
     if not (data / FACTS_FILE).exists():
         raise InputError(
-            "the GeoQuery data set is not here",
+            "there is no GeoQuery data set here",
             where=data,
             hint=f"Name its folder, which has {FACTS_FILE}: --data DIR.",
         )

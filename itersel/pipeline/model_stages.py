@@ -73,10 +73,11 @@ def align(config: BuildConfig) -> Stage:
 def _select_links(bitext: Bitext, given: Path, config: BuildConfig) -> Iterator[AlignedPair]:
     """The given links of the pairs that were kept, checked; messages name the given file's lines."""
     links = list(read_links(given))
-    count = count_lines(config.train.source)
+    sources = [part.source for part in config.train.files().values()]
+    count = sum(map(count_lines, sources))
     if len(links) != count:
         raise InputError(
-            f"the alignment has {len(links)} lines, but {config.train.source} has {count}",
+            f"the alignment has {len(links)} lines, but {', '.join(map(str, sources))} has {count}",
             where=f"{given}:{min(len(links), count) + 1}",
             hint="It needs one line for each line of the training files; an empty one where there are no links.",
         )
@@ -121,7 +122,7 @@ def language_model(config: BuildConfig, without: Fold | None = None, *, unseen: 
     inputs = {f"text.{i}": path for i, path in enumerate(texts)}
     if unseen:
         options["unseen"] = asdict(config.shards.train_layout(config.seed))
-        inputs |= {"tasks": tasks_path(config, TRAIN)} if config.train.domains is not None else {}
+        inputs |= {"tasks": tasks_path(config, TRAIN)} if config.train.labelled else {}
     return Stage(name, inputs, options, [output, binary, seen_path(output)], make)
 
 
@@ -140,7 +141,7 @@ def _given_model(given: Path, binary: Path, kind: str) -> Stage:
 def _outside_shards(config: BuildConfig) -> Iterator[str]:
     """The training targets that no training shard has."""
     targets = list(read_lines(reference_path(config, TRAIN)))
-    tasks = list(read_lines(tasks_path(config, TRAIN))) if config.train.domains is not None else []
+    tasks = list(read_lines(tasks_path(config, TRAIN))) if config.train.labelled else []
     layout = config.shards.train_layout(config.seed)
     taken = {number for one in layout.assign(len(targets), tasks) for number in one.sentences}
     if len(taken) == len(targets):

@@ -129,11 +129,11 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _holds(stage: Stage, record: Mapping[str, Any], work: Path) -> bool:
-    """Whether the outputs are the recorded ones; what is wrong with them is said on standard error."""
+    """Whether the outputs are the recorded ones; problems go to standard error."""
     try:
         for output in stage.outputs:
             if file_checksum(output) != record["outputs"].get(os.path.relpath(output, work)):
-                raise InputError("the content is not the one that was written", where=output)
+                raise InputError("the content has changed since it was written", where=output)
         if stage.check is not None:
             stage.check()
     except InputError as error:

@@ -6,15 +6,15 @@ the numbers of the lines that were kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from itersel.base.errors import ConfigError, InputError
+from itersel.base.errors import InputError
 from itersel.base.files import atomic_write, count_lines, read_lines
 from itersel.base.outputs import atomic_group
 from itersel.base.progress import Progress, track
-from itersel.pipeline.build_config import TRAIN, BuildConfig, SetConfig
+from itersel.pipeline.build_config import TRAIN, BuildConfig
 from itersel.pipeline.build_paths import (
     kept_path,
     prepared_path,
@@ -23,8 +23,9 @@ from itersel.pipeline.build_paths import (
     splitter_path,
     tasks_path,
 )
+from itersel.pipeline.set_choice import hold_out, some_of_each
+from itersel.pipeline.set_config import BitextPart, SetConfig, SetPart
 from itersel.pipeline.stages import Stage
-from itersel.shards.assignment import shuffled
 from itersel.text.bitext import Bitext, Cleaning, Limits, Pair, Summary, clean_side, prepare, words
 from itersel.text.compounds import CompoundSplitter, SplitConfig
 
@@ -39,61 +40,87 @@ def cleanings(config: BuildConfig) -> tuple[Cleaning, Cleaning]:
 
 
 def prepare_train(config: BuildConfig) -> Stage:
-    train = config.train
+    train, parts = config.train, config.train.files()
     source, target = cleanings(config)
     limits = Limits(config.text.max_length, config.text.max_ratio, config.text.drop_separator)
     names = [TRAIN, *train.held_out]
-    per_set = [prepared_path, reference_path, kept_path] + ([tasks_path] if train.domains is not None else [])
+    per_set = [prepared_path, reference_path, kept_path] + ([tasks_path] if train.labelled else [])
     outputs = [path(config, name) for name in names for path in per_set]
 
     def make() -> str:
-        summary = Summary()
-        bitext = Bitext(train.source, train.target)
-        pairs = []
-        with Progress("prepare", count_lines(train.source)) as progress:
-            for pair in prepare(bitext, source, target, limits, summary):
-                pairs.append(pair)
+        summary, repeated = Summary(), 0
+        pairs, domains, groups = list[Pair](), list[str](), list[str]()
+        known = set[tuple[str, str]]()
+        with Progress("prepare", sum(count_lines(part.source) for part in parts.values())) as progress:
+            for name, part in parts.items():
+                before, kept = summary.read, list[Pair]()
+                for pair in prepare(Bitext(part.source, part.target), source, target, limits, summary):
+                    kept.append(pair)
+                    progress.update(summary.read)
                 progress.update(summary.read)
-            progress.update(summary.read)
-        labels = None if train.domains is None else _labels(train.domains, summary.read)
-        wanted = sum(train.held_out.values())
-        if wanted >= len(pairs):
-            raise ConfigError(f"{wanted} of {len(pairs)} training pairs are to be held out", hint="Hold out fewer.")
-        parts = _deal(pairs, list(train.held_out.values()), config.seed)
+                count = summary.read - before
+                labels = _domains(name, part.domains, count)
+                grouped = [""] * count if part.groups is None else _labels(part.groups, count, column=True)
+                for number, left, right in kept:
+                    if train.unique and (left, right) in known:
+                        repeated += 1
+                        continue
+                    known |= {(left, right)} if train.unique else set()
+                    pairs.append(Pair(before + number, left, right))
+                    domains.append(labels[number - 1])
+                    groups.append(grouped[number - 1])
+        divided = hold_out(domains, groups, train.kept_out, config.seed)
         with atomic_group(outputs) as streams:
-            for number, part in enumerate(parts):
-                mine = streams[number * len(per_set) : (number + 1) * len(per_set)]
-                for pair in part:
-                    line = [pair.source, pair.target, str(pair.number)]
-                    line += [] if labels is None else [labels[pair.number - 1]]
+            for at, numbers in enumerate(divided):
+                mine = streams[at * len(per_set) : (at + 1) * len(per_set)]
+                for number in numbers:
+                    line = [pairs[number].source, pairs[number].target, str(pairs[number].number)]
+                    line += [domains[number]] if train.labelled else []
                     for stream, content in zip(mine, line, strict=True):
                         stream.write(content.encode() + b"\n")
-        sizes = ", ".join(f"{name} {len(part):,}" for name, part in zip(names, parts, strict=True))
-        return f"{sizes} pairs, {summary.read - summary.kept:,} dropped"
+        sizes = ", ".join(f"{name} {len(numbers):,}" for name, numbers in zip(names, divided, strict=True))
+        unused = len(pairs) - sum(map(len, divided))
+        remarks = [f"{repeated:,} repeated"] * train.unique + [f"{unused:,} unused of held-out groups"] * bool(unused)
+        return ", ".join([f"{sizes} pairs", f"{summary.read - summary.kept:,} dropped", *remarks])
 
     options = {
         "source": asdict(source),
         "target": asdict(target),
         "limits": asdict(limits),
-        "held_out": train.held_out,
+        "held_out": {name: one if isinstance(one, int) else asdict(one) for name, one in train.held_out.items()},
         "seed": config.seed if train.held_out else None,
-    }
-    inputs = {"source": train.source, "target": train.target} | ({"tasks": train.domains} if train.domains else {})
+    } | ({"unique": True} if train.unique else {})
+    inputs = _inputs(parts)
+    inputs |= {_role("groups", name): part.groups for name, part in parts.items() if part.groups is not None}
     return Stage("prepare.train", inputs, options, outputs, make)
 
 
-def _deal(pairs: Sequence[Pair], sizes: Sequence[int], seed: int) -> list[list[Pair]]:
-    """The training pairs that remain, then those held out, each in input order; a seeded choice."""
-    order = shuffled(len(pairs), seed)
-    parts, start = [], 0
-    for size in sizes:
-        parts.append(sorted(order[start : start + size]))
-        start += size
-    return [[pairs[number] for number in part] for part in [sorted(order[start:]), *parts]]
+def _role(role: str, part: str) -> str:
+    return f"{role} of {part}" if part else role
 
 
-def _labels(path: Path, count: int) -> list[str]:
-    labels = [line.strip() for line in read_lines(path)]
+def _inputs(parts: Mapping[str, BitextPart] | Mapping[str, SetPart]) -> dict[str, Path]:
+    """Files that are read, by what they are."""
+    found = {}
+    for name, part in parts.items():
+        found[_role("source", name)] = part.source
+        if isinstance(part, BitextPart):
+            found[_role("target", name)] = part.target
+        else:
+            found |= {_role(f"reference.{i}", name): path for i, path in enumerate(part.references)}
+        if part.domains is not None:
+            found[_role("tasks", name)] = part.domains
+    return found
+
+
+def _domains(name: str, path: Path | None, count: int) -> list[str]:
+    """The domain of each line of a part: that of a file, or the part's name."""
+    return [name] * count if path is None else _labels(path, count)
+
+
+def _labels(path: Path, count: int, *, column: bool = False) -> list[str]:
+    """A label for each line; with `column`, what comes before a tab."""
+    labels = [(line.partition("\t")[0] if column else line).strip() for line in read_lines(path)]
     if len(labels) != count:
         place = f"{path}:{min(len(labels), count) + 1}"
         raise InputError(f"has {len(labels)} labels, but the text has {count} lines", where=place)
@@ -104,34 +131,74 @@ def _labels(path: Path, count: int) -> list[str]:
 
 
 def prepare_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
-    if not one.references:
-        raise ConfigError(f"sets.{name} has no references", hint="Give at least one file.")
+    """Clean the files of a set and join its parts."""
     source, target = cleanings(config)
-    sides = [(one.source, source), *((path, target) for path in one.references)]
-    outputs = [prepared_path(config, name), *(reference_path(config, name, i) for i in range(len(one.references)))]
-    inputs = {"source": one.source} | {f"reference.{i}": path for i, path in enumerate(one.references)}
-    if one.domains is not None:
-        outputs.append(tasks_path(config, name))
-        inputs["tasks"] = one.domains
+    parts, references = one.files(), config.references(name)
 
     def make() -> str:
-        counts = []
-        with atomic_group(outputs) as streams:
-            for stream, (path, cleaning) in zip(streams, sides, strict=False):
-                count = 0
-                for count, line in enumerate(clean_side(path, cleaning), 1):
-                    if not line:
-                        raise InputError("the line is empty", where=f"{path}:{count}", hint="Remove the sentence.")
-                    stream.write(line.encode() + b"\n")
-                counts.append(count)
-                if count != counts[0]:
-                    place = f"{path}:{min(count, counts[0]) + 1}"
-                    raise InputError(f"has {count} lines, but {one.source} has {counts[0]}", where=place)
-            if one.domains is not None:
-                streams[-1].writelines(label.encode() + b"\n" for label in _labels(one.domains, counts[0]))
-        return f"{counts[0]:,} sentences, {len(one.references)} references"
+        sides: list[list[str]] = [[] for _ in range(1 + references)]
+        domains: list[str] = []
+        for label, part in parts.items():
+            before = len(sides[0])
+            for lines, path, cleaning in zip(
+                sides, (part.source, *part.references), (source, *[target] * references), strict=True
+            ):
+                lines += _clean_lines(path, cleaning)
+                count, wanted = len(lines) - before, len(sides[0]) - before
+                if count != wanted:
+                    place = f"{path}:{min(count, wanted) + 1}"
+                    raise InputError(f"has {count} lines, but {part.source} has {wanted}", where=place)
+            domains += _domains(label, part.domains, len(sides[0]) - before)
+        return _write_set(config, name, one, sides, domains)
 
-    return Stage(f"prepare.{name}", inputs, {"source": asdict(source), "target": asdict(target)}, outputs, make)
+    options = {"source": asdict(source), "target": asdict(target)} | _choice(config, one)
+    return Stage(f"prepare.{name}", _inputs(parts), options, _set_files(config, name, one), make)
+
+
+def choose_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
+    """Some sentences of another set."""
+    other, count = one.of or "", config.references(name)
+    texts = [prepared_path(config, other), *(reference_path(config, other, number) for number in range(count))]
+    labels = tasks_path(config, other)
+    inputs = {path.name.removeprefix(f"{other}."): path for path in (*texts, labels)}
+
+    def make() -> str:
+        return _write_set(config, name, one, [list(read_lines(path)) for path in texts], list(read_lines(labels)))
+
+    return Stage(f"prepare.{name}", inputs, _choice(config, one), _set_files(config, name, one), make)
+
+
+def _clean_lines(path: Path, cleaning: Cleaning) -> Iterator[str]:
+    for number, line in enumerate(clean_side(path, cleaning), 1):
+        if not line:
+            raise InputError("the line is empty", where=f"{path}:{number}", hint="Remove the sentence.")
+        yield line
+
+
+def _choice(config: BuildConfig, one: SetConfig) -> dict[str, object]:
+    return {} if one.each is None else {"each": one.each, "seed": config.seed}
+
+
+def _set_files(config: BuildConfig, name: str, one: SetConfig) -> list[Path]:
+    """Sentences, references, labels if there are any, line numbers if not all lines are in it."""
+    files = [prepared_path(config, name), *(reference_path(config, name, i) for i in range(config.references(name)))]
+    files += [tasks_path(config, name)] if config.labelled(name) else []
+    return files + ([] if one.each is None else [kept_path(config, name)])
+
+
+def _write_set(
+    config: BuildConfig, name: str, one: SetConfig, sides: Sequence[Sequence[str]], domains: Sequence[str]
+) -> str:
+    """Write all sentences, or those that the set chooses."""
+    columns = [*sides, domains] if config.labelled(name) else [*sides]
+    numbers: Sequence[int] = range(len(domains))
+    if one.each is not None:
+        numbers = some_of_each(domains, one.each, config.seed, f"sets.{name}.each")
+        columns.append([str(number) for number in range(1, len(domains) + 1)])
+    with atomic_group(_set_files(config, name, one)) as streams:
+        for stream, column in zip(streams, columns, strict=True):
+            stream.writelines(column[number].encode() + b"\n" for number in numbers)
+    return f"{len(numbers):,} sentences, {len(sides) - 1} references"
 
 
 def learn_splitter(config: BuildConfig) -> Stage:

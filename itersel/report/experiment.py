@@ -20,6 +20,16 @@ def experiment_values(table: PaperTable) -> dict[str, Any]:
         "rows": [{"name": row.name, "entries": [_entry(one) for one in row.entries]} for row in table.rows],
         "legend": list(table.legend),
         "repeats": [_repeats(one) for one in table.repeats],
+        "plots": [
+            {
+                "caption": one.caption,
+                "setting": one.setting,
+                "values": list(one.values),
+                "scores": [{"label": label, "values": list(values)} for label, values in one.scores],
+                "sizes": list(one.sizes),
+            }
+            for one in table.plots
+        ],
     }
 
 

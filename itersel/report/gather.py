@@ -67,6 +67,11 @@ class Run:
         return tuple(str(self.identity.get(f"{key}.{k}")) for k in range(int(self.identity.get(f"{key}.count", 0))))
 
     @property
+    def domain(self) -> str:
+        """The only domain that it learns from and is scored on; empty: all."""
+        return str(self.configuration.get("domain") or "")
+
+    @property
     def translated(self) -> tuple[int, ...]:
         """The epochs after which devtest was translated, the start weights being number 0; none before the first."""
         start = () if self.history.start is None or not self.epochs else (self.history.start,)

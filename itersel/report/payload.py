@@ -17,7 +17,9 @@ from itersel.report.evaluation import evaluation_values
 from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Feature, FeatureTable, Sentence, feature_table
 from itersel.report.gather import Run
+from itersel.report.listing import listings
 from itersel.report.patterns import Side
+from itersel.report.sharing import sharing, sharing_tables
 from itersel.report.translations import DevtestSet, Outputs, devtest_sets, example_sentences
 from itersel.report.weight_history import cross_sections, weight_history
 from itersel.run.history import EpochRecord
@@ -49,6 +51,12 @@ def payload(
         "configuration": configuration_rows(runs),
         "evaluation": None if evaluation is None else evaluation_values(evaluation),
         "experiment": [experiment_values(table) for table in experiment],
+        "sharing": [
+            experiment_values(table)
+            for number, run in enumerate(runs)
+            if (found := sharing(run)) is not None
+            for table in sharing_tables(found, run.name, features, example_sentences(run, sets, number, sentences))
+        ],
     }
 
 
@@ -78,7 +86,7 @@ def apart(runs: Sequence[Run]) -> str | None:
     if len(choices) > 1:
         labels = ", ".join(dict.fromkeys(choice.label for choice in choices))
         return f"The runs choose their epochs by different criteria: {labels}."
-    if len({run.checksums("devtest") for run in scored}) > 1:
+    if len({(run.checksums("devtest"), run.domain) for run in scored}) > 1:
         return "The runs were scored on different devtest data."
     return None
 
@@ -121,6 +129,7 @@ def _run(
         "features": None if table is None else _features(table, examples),
         "weights": _weights(run),
         "sections": _sections(run),
+        "listing": _listing(run),
     }
 
 
@@ -154,6 +163,22 @@ def _sections(run: Run) -> dict[str, Any] | None:
             }
             for one in sections
         ],
+    }
+
+
+def _listing(run: Run) -> dict[str, Any] | None:
+    found = listings(run)
+    if found is None:
+        return None
+    declared, epochs = found
+    return {
+        "label": declared.label,
+        "about": declared.about,
+        "columns": [list(column) for column in declared.columns],
+        "epochs": {
+            str(number): [[cell if isinstance(cell, str) else short(cell) for cell in row] for row in rows]
+            for number, rows in epochs.items()
+        },
     }
 
 

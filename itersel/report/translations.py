@@ -63,7 +63,7 @@ def devtest_sets(runs: Sequence[Run], limit: int) -> list[DevtestSet]:
     groups: dict[tuple[str, ...], list[int]] = {}
     for number, run in enumerate(runs):
         if run.translated:
-            groups.setdefault(run.checksums("devtest"), []).append(number)
+            groups.setdefault((*run.checksums("devtest"), run.domain), []).append(number)
     return [_devtest_set(runs, members, limit) for members in groups.values()]
 
 
@@ -74,13 +74,14 @@ def _devtest_set(runs: Sequence[Run], members: Sequence[int], limit: int) -> Dev
         number: [list(read_lines(_place(runs[number], epoch))) for epoch in runs[number].translated]
         for number in members
     }
-    total = sum(map(len, shards)) if shards else len(lines[members[0]][0])
+    places = _places(shards, first.domain)
+    total = len(places) if shards else len(lines[members[0]][0])
     for number in members:
         for epoch, found in zip(runs[number].translated, lines[number], strict=True):
             if len(found) != total:
                 raise InputError(f"{len(found)} translations of {total} sentences", where=_place(runs[number], epoch))
     chosen = evenly(total, limit)
-    sources = _sources(shards, chosen) if shards else tuple(Source(str(k + 1)) for k in chosen)
+    sources = _sources([places[k] for k in chosen]) if shards else tuple(Source(str(k + 1)) for k in chosen)
     outputs = {
         number: tuple(
             _outputs([epoch[k] for epoch in lines[number]], source) for k, source in zip(chosen, sources, strict=True)
@@ -100,12 +101,14 @@ def _place(run: Run, epoch: int) -> Path:
     return run.folder(epoch) / TRANSLATIONS
 
 
-def _sources(shards: Sequence[Shard], chosen: Sequence[int]) -> tuple[Source, ...]:
+def _places(shards: Sequence[Shard], domain: str) -> list[tuple[Shard, int]]:
+    """The sentences that a run translates: all, or its domain's if any sentence has it (itersel.run.devtest)."""
     places = [(shard, k) for shard in shards for k in range(len(shard))]
-    return tuple(
-        Source(shard.id(k), shard.task(k), shard.source(k), tuple(shard.references(k)))
-        for shard, k in (places[number] for number in chosen)
-    )
+    return [(shard, k) for shard, k in places if domain and shard.task(k) == domain] or places
+
+
+def _sources(places: Sequence[tuple[Shard, int]]) -> tuple[Source, ...]:
+    return tuple(Source(shard.id(k), shard.task(k), shard.source(k), tuple(shard.references(k))) for shard, k in places)
 
 
 def _outputs(lines: Sequence[str], source: Source) -> Outputs:
@@ -118,7 +121,7 @@ def _outputs(lines: Sequence[str], source: Source) -> Outputs:
 
 
 def open_shards(run: Run, key: str, most: int | None = None) -> tuple[list[Shard], str]:
-    """The run's `shards` or `devtest`, or none and the reason; `most` ends it after so many sentences."""
+    """The run's `shards` or `devtest`, or none and the reason; `most` ends it after this many sentences."""
     wanted = run.checksums(key)
     given = run.configuration.get(key)
     patterns = [str(pattern) for pattern in given] if isinstance(given, list) else []

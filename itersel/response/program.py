@@ -164,7 +164,7 @@ def _parsed(line: bytes) -> Outcome:
     try:
         answer: Any = json.loads(line)
     except ValueError:
-        raise _NoAnswerError(f"answered {_shown(line)}, which is no JSON", final=True) from None
+        raise _NoAnswerError(f"answered {_shown(line)}, which is not JSON", final=True) from None
     if isinstance(answer, bool):
         return Outcome(answer, True)
     if isinstance(answer, dict) and isinstance(answer.get("success"), bool):

@@ -72,12 +72,14 @@ class BuildFolder:
         place = Path(folder)
         if not (place / RECORD).is_file():
             raise InputError(
-                "no finished build is here", where=place, hint="Run itersel build first, and name its work folder."
+                "there is no finished build here",
+                where=place,
+                hint="Run itersel build first, and name its work folder.",
             )
         values = read_json(place / RECORD)
         if values.get("kind") != KIND or values.get("format") != FORMAT:
             raise InputError(
-                "the record of another version of itersel", where=place / RECORD, hint="Run itersel build again."
+                "written by another version of itersel", where=place / RECORD, hint="Run itersel build again."
             )
         try:
             return cls(
@@ -125,7 +127,7 @@ def with_build(config: TrainConfig) -> TrainConfig:
         devtest = next((one for one in (DEVTEST, DEV) if one in folder.sets and one != name), None)
         found["devtest"] = () if devtest is None else (folder.shards(devtest),)
         if devtest is None:
-            events.warn("the build has no set devtest: the last epoch is taken, good or bad")
+            events.warn("the build has no set devtest to choose an epoch by: the last epoch is taken")
     if config.language_model is None:
         training = name == TRAIN and not config.shards
         unseen = folder.unseen_model if training else None

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from itersel.algorithms.registry import DEFAULT, algorithm_class, registered
 from itersel.base.config import Internal, PathStr, Range, Settings, load_sections, validate
@@ -36,9 +36,12 @@ RESULT_FREE = (
     "open_choices",
     "keep_start",
 )
-"""Keys that a run may be resumed with another value of."""
+"""Keys whose values may change when a run is resumed."""
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
+
+LATER = {"epoch.learn.l2": 0.0, "epoch.learn.cost_scale": 20.0}
+"""Keys that runs of itersel 0.1 do not have. With the values that these had, they are no part of the identity."""
 
 RATE, METRIC, SHUFFLE = "rate", "metric", "shuffle"
 OPEN_KEYS = {
@@ -64,12 +67,14 @@ class TrainConfig:
     Devtest is translated with language_model."""
     start: PathStr | None = None
     """Weight file to start from; none: all weights 0."""
+    domain: str | None = None
+    """Learn from sentences of this domain only, and choose among epochs by those of devtest; none: all sentences."""
     layout: LayoutConfig = field(default_factory=LayoutConfig)
     """How the files' sentences are dealt out into the shards of the algorithm."""
     algorithm: str = DEFAULT
     epochs: Annotated[int, Range(1, 999)] = 10
     patience: Annotated[int, Range(1)] | None = None
-    """Stop when so many epochs in a row brought no better devtest BLEU; none: do all epochs."""
+    """Stop after this many epochs in a row without a better devtest BLEU; none: run all epochs."""
     epoch: EpochConfig = field(default_factory=EpochConfig)
     selection: SelectionConfig = field(default_factory=lambda: SelectionConfig(top=100_000))
     """Which features iter_sel_sgd keeps."""
@@ -140,7 +145,7 @@ def load_with_algorithm(kind: type[Config], settings: Settings | Mapping[str, An
 
 
 def check_search(options: DecoderConfig, key: str) -> None:
-    """ConfigError for an option that shards do not leave open."""
+    """Raise ConfigError for an option that shards fix."""
     if options.pass_through != "unknown":
         raise ConfigError(
             f"{key}.pass_through has no effect here", hint="Which words may be copied is up to the shards."
@@ -162,7 +167,7 @@ def expand(patterns: Sequence[str], key: str, order: Callable[[str], Any] | None
 
 
 def check_files(config: TrainConfig) -> None:
-    """InputError that names the key of a file that is not there."""
+    """Raise an InputError that names the key if the file does not exist."""
     for key in ("language_model", "start"):
         path = getattr(config, key)
         if path is not None and not os.path.isfile(path):
@@ -189,6 +194,8 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
     values = asdict(config)
     if config.own is None:
         del values["own"]
+    if config.domain is None:  # runs from before there was the key are to be resumed
+        del values["domain"]
     for key in (*RESULT_FREE, *PATHS, "response"):
         del values[key]
     if config.response is not None:
@@ -196,6 +203,9 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
     made = dict(flat(values))
     # Runs of itersel 0.1 have the former words in theirs, and are to be resumed.
     made["layout.kind"] = {new: old for old, new in OLD_KINDS.items()}.get(config.layout.kind, config.layout.kind)
+    made = {key: value for key, value in made.items() if key not in LATER or value != LATER[key]}
+    for key in path_fields(config.own):
+        made[f"own.{key}"] = [file_checksum(path) for path in getattr(config.own, key)]
     made["language_model"] = None if config.language_model is None else file_checksum(config.language_model)
     models = fold_model_paths(config)
     if models:
@@ -207,6 +217,14 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
         for number, shard in enumerate(opened):
             made[f"{key}.{number}"] = shard.checksum
     return made
+
+
+def path_fields(own: Any) -> list[str]:
+    """Which keys of an algorithm's own configuration are lists of files: they enter the identity by content."""
+    if own is None:
+        return []
+    types = get_type_hints(type(own), include_extras=True)
+    return [key for key in types if types[key] == tuple[PathStr, ...]]
 
 
 def flat(values: Any, prefix: str = "") -> list[tuple[str, Any]]:

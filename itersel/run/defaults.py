@@ -16,8 +16,6 @@ from itersel.lists.source import AnySource, ShardSource
 from itersel.model.features import PREFIXES
 from itersel.run.config import METRIC, RATE, SHUFFLE, TrainConfig
 
-CHOSEN_FOR = ("sgd", "mix_sgd", "iter_mix_sgd", "iter_sel_sgd")
-"""Other algorithms have the defaults of the configuration's classes."""
 DENSE_RATE, ONE_SHARD_RATE, RATE_OF_SHARDS = 0.03, 0.01, 0.05
 """AdaGrad's rates: dense features; sparse ones on one shard; sparse ones on several, whose weights are averaged."""
 CONSTANT_DENSE_RATE, CONSTANT_RATE = 0.0001, 0.00001
@@ -26,11 +24,14 @@ LONGER_REFERENCE = "fixed_stupid_bleu"
 
 
 def with_defaults(config: TrainConfig, sources: Sequence[AnySource]) -> TrainConfig:
-    """The configuration with what was left open, for these sources; nothing is open afterwards."""
+    """The configuration with what was left open, for these sources; nothing is open afterwards.
+
+    Algorithms without `settings_by_data`, and lists, have the defaults of the configuration's classes.
+    """
     choices = tuple(config.open_choices or ())
     kind = algorithm_class(config.algorithm)
     closed = replace(config, open_choices=())
-    if not choices or config.algorithm not in CHOSEN_FOR or not all(isinstance(one, ShardSource) for one in sources):
+    if not choices or not kind.settings_by_data or not all(isinstance(one, ShardSource) for one in sources):
         return closed
     epoch = config.epoch
     if METRIC in choices:
@@ -38,7 +39,7 @@ def with_defaults(config: TrainConfig, sources: Sequence[AnySource]) -> TrainCon
     if SHUFFLE in choices:
         epoch = replace(epoch, shuffle=True)
     if RATE in choices:
-        items = config.layout.items(sources, 0, 1 if kind.one_shard else None)
+        items = config.layout.items(sources, 0, 1 if kind.one_shard else None, domain=config.domain)
         whole_files = all(len(item.files) == 1 for item in items)
         epoch = replace(epoch, learn=_rate(epoch.learn, _sparse(epoch, sources), len(items), whole_files))
     return replace(closed, epoch=epoch)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from itersel.algorithms.epoch_job import language_models
+from itersel.base.errors import InputError
 from itersel.base.figures import Figure
 from itersel.decode.decoder import DecoderConfig
 from itersel.decode.shard_translator import ShardTranslator
@@ -19,8 +20,10 @@ from itersel.mapreduce.shard_item import Part, open_parts, shard_item
 from itersel.mapreduce.side import Side, SideFile
 from itersel.mapreduce.work_item import ItemFile, WorkItem
 from itersel.metrics.corpus import CorpusMetric, bleu_brevity_penalty, bleu_length_ratio
+from itersel.model.domain_weights import DomainWeights
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
+from itersel.run.layout import sentences_of
 from itersel.shards.shard import Shard
 
 BLOCK = 100
@@ -84,14 +87,19 @@ def translate_sources(
     side: Mapping[str, SideFile],
     decoder: DecoderConfig,
     run: RunJob,
+    domain: str | None = None,
 ) -> list[str]:
-    """Translations of all sentences of all sources, in order. `side` has the weights, and the language model."""
+    """Translations of all sentences of all sources, or of one domain's, in order.
+
+    `side` has the weights, and the language model.
+    """
     items: list[WorkItem] = []
     blocks: list[list[int]] = []  # by source: its items
     for source in sources:
         file, mine = ItemFile(source.path, source.checksum), list[int]()
-        for first in range(0, len(source) if source.decodes else 0, BLOCK):
-            sentences = tuple(range(first, min(first + BLOCK, len(source))))
+        chosen = sentences_of(source, domain) if source.decodes else ()
+        for first in range(0, len(chosen), BLOCK):
+            sentences = tuple(chosen[first : first + BLOCK])
             mine.append(len(items))
             items.append(shard_item(len(items), [Part(file, sentences)], len(sentences)))
         blocks.append(mine)
@@ -103,13 +111,13 @@ def translate_sources(
         if source.decodes:
             lines += [line for number in mine for line in found[number]]
         else:  # quicker done than sent to an engine
-            lines += source.translate(weights, range(len(source)), ListOptions())
+            lines += source.translate(weights, sentences_of(source, domain), ListOptions())
     return lines
 
 
 def translate_shards(
     shards: Sequence[Shard],
-    weights: Weights | Vector,
+    weights: Weights | Vector | DomainWeights,
     model: LanguageModel | None,
     options: DecoderConfig,
     jobs: int = 1,
@@ -137,9 +145,26 @@ class Score:
         }
 
 
-def score(sources: Sequence[AnySource | Shard], translations: Sequence[str]) -> Score:
-    """BLEU of the translations against the sources' references."""
-    references = [source.references(sentence) for source in sources for sentence in range(len(source))]
+def domain_in(sources: Sequence[AnySource], domain: str | None) -> str | None:
+    """The domain, if any sentence of the sources has it; None if they have no labels; otherwise an InputError."""
+    if domain is None or any(sentences_of(source, domain) for source in sources):
+        return domain
+    if all(not source.domain(number) for source in sources for number in range(len(source))):
+        return None
+    raise InputError(
+        f"no sentence of devtest has the domain {domain!r}",
+        where=sources[0].path,
+        hint="Give devtest shards with sentences of this domain, or without labels.",
+    )
+
+
+def score(sources: Sequence[AnySource | Shard], translations: Sequence[str], domain: str | None = None) -> Score:
+    """BLEU of the translations against the references of the sources, or of one domain's sentences of them."""
+    references = [
+        source.references(sentence)
+        for source in sources
+        for sentence in (range(len(source)) if isinstance(source, Shard) else sentences_of(source, domain))
+    ]
     bleu = CorpusMetric("bleu", references)
     statistics = bleu.statistics(translations)
     ratio = bleu_length_ratio(statistics)

@@ -4,11 +4,12 @@ run.json                     configuration, identity and versions
 manifest.json                finished epochs with checksums, scores and the chosen one
 statistics.jsonl             one line per shard and epoch, and one per epoch, which also has its cost (`made`)
 weights.vec, weights.txt.gz  the chosen epoch's
+domains/domain.NAME.txt      the same for each domain, for algorithms that have such weights
 epoch-001/weights.vec        the model after the epoch; weights.txt.gz: the same as `name value` lines
 epoch-001/norms.vec          its columns' ranking keys and means (itersel.learn.mixing.Columns)
 epoch-001/devtest.txt.gz     translations of the devtest shards; in epoch-000 those of the start weights
 epoch-001/shards/00000.state what a shard carries to the next epoch, for algorithms that let it, as long as it is needed
-epoch-001/jobs/              what the epoch's finished jobs gave, until the epoch is finished (itersel.run.job_runner)
+epoch-001/jobs/              records of the epoch's finished jobs, until the epoch is finished (itersel.run.job_runner)
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class RunDirectory:
         if (self.path / "manifest.json").exists():
             self.manifest = read_json(self.path / "manifest.json")
             if self.manifest.get("format") != FORMAT:
-                raise InputError("a manifest of another version of itersel", where=self.path / "manifest.json")
+                raise InputError("written by another version of itersel", where=self.path / "manifest.json")
         self._check()
         self._tidy()
 
@@ -89,7 +90,7 @@ class RunDirectory:
             for name, checksum in entry["files"].items():
                 if file_checksum(self.path / name) != checksum:
                     raise InputError(
-                        "the file is not the one this run wrote: its checksum is wrong",
+                        "the file has changed since this run wrote it: the checksum is wrong",
                         where=self.path / name,
                         hint="Start again in another directory.",
                     )
@@ -101,8 +102,8 @@ class RunDirectory:
         self.write_statistics([])
 
     def give_up(self) -> None:
-        """Leave the directory as it was before the run began, if no epoch is finished: the mistake was the user's, and
-        the next run may have other settings. A run that began earlier stays."""
+        """If no epoch is finished, restore the directory to its state before the run began: the mistake was the
+        user's, and the next run may have other settings. A run that began earlier stays."""
         if self._begun and not self.manifest["epochs"]:
             for entry in self.path.iterdir():
                 if not entry.name.startswith(".") or entry.name == MARK:
@@ -143,7 +144,7 @@ class RunDirectory:
                 stream.write((json.dumps(line) + "\n").encode())
 
     def forget_jobs(self, epoch: int) -> None:
-        """Remove what an epoch's jobs gave, which nothing needs once the epoch is finished."""
+        """Remove the records of an epoch's jobs, which nothing needs once the epoch is finished."""
         shutil.rmtree(self.jobs(epoch), ignore_errors=True)
 
     def forget_states(self, epoch: int) -> None:

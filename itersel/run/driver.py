@@ -35,13 +35,15 @@ from itersel.lists.source import AnySource, open_source
 from itersel.mapreduce.job import Job, Record
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
+from itersel.model.domain_weights import FILE as DOMAIN_FILE
+from itersel.model.domain_weights import FOLDER as DOMAINS
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.response.cache import FILE as ANSWERS
 from itersel.run.build_folder import with_build
 from itersel.run.config import TrainConfig, check_files, expand, fold_model_paths, identity
 from itersel.run.defaults import with_defaults
-from itersel.run.devtest import FIGURES, WEIGHTS, score, translate_sources
+from itersel.run.devtest import FIGURES, WEIGHTS, domain_in, score, translate_sources
 from itersel.run.directory import RunDirectory
 from itersel.run.job_runner import JobRunner
 from itersel.run.seen import check_unseen
@@ -158,7 +160,8 @@ class Driver:
         self.directory.finish_epoch(files, facts | {"warnings": warnings})
 
     def items(self, number: int) -> list[WorkItem]:
-        return self.config.layout.items(self.files, number, self.default_shards, len(self.folds))
+        folds, domain = len(self.folds), self.config.domain
+        return self.config.layout.items(self.files, number, self.default_shards, folds, domain)
 
     def runner(self, engine: Engine, number: int) -> JobRunner:
         return JobRunner(engine, self.directory.jobs(number), self.declaration)
@@ -202,11 +205,12 @@ class Driver:
     ) -> tuple[dict[str, Any], list[Path], list[str]]:
         """Scores, files and warnings of the devtest sources' translation with these weights."""
         side = {WEIGHTS: SideFile(os.fspath(file))} | self.language_models(folds=False)
-        lines = translate_sources(self.devtest, weights, side, self.config.epoch.decoder, jobs.run)
+        domain = domain_in(self.devtest, self.config.domain)
+        lines = translate_sources(self.devtest, weights, side, self.config.epoch.decoder, jobs.run, domain)
         place = self.directory.epoch(number) / "devtest.txt.gz"
         with atomic_write(place) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
-        result = score(self.devtest, lines)
+        result = score(self.devtest, lines, domain)
         return result.facts, [place], list(result.warnings)
 
     def statistics(self, number: int, outcome: Round) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -251,8 +255,11 @@ class Driver:
         before = self.directory.manifest.get("start", {}).get(choice.key) if choice is not None else None
         start_is_better = choice is not None and before is not None and choice.better(before, chosen[choice.key])
         folder = self.directory.epoch(chosen["epoch"] - 1)
-        for name in ("weights.vec", "weights.txt.gz"):
-            with atomic_write(self.directory.path / name, compress=False) as stream:
+        of_domains = sorted(path.name for path in folder.iterdir() if DOMAIN_FILE.fullmatch(path.name))
+        copies = {name: name for name in ("weights.vec", "weights.txt.gz")}
+        copies |= {name: os.path.join(DOMAINS, name) for name in of_domains}
+        for name, copy in copies.items():
+            with atomic_write(self.directory.path / copy, compress=False) as stream:
                 stream.write((folder / name).read_bytes())
         if choice is not None and before is not None and self.config.keep_start:
             self.say_before_and_after(choice, before, chosen[choice.key], kept=start_is_better)
@@ -268,12 +275,12 @@ class Driver:
     def say_before_and_after(self, choice: Choice, before: float, after: float, *, kept: bool) -> None:
         """Whether the start weights, which keep the order of lists, were better; if so, they become the run's."""
         self.directory.manifest["kept_start"] = kept
-        events.note(f"held-out {choice.label}: {before:.2f} as the lists came, {after:.2f} after the best epoch")
+        events.note(f"held-out {choice.label}: {before:.2f} in the given order, {after:.2f} after the best epoch")
         if not kept:
             return
         Vector.of_names(self.start).write(self.directory.path / "weights.vec")
         Weights(self.start).write(self.directory.path / "weights.txt.gz")
-        self.warn("the lists were better as they came: the weights of this run keep their order")
+        self.warn("no epoch is better than the order in which the lists were given: the weights of this run keep it")
 
 
 class Context:

@@ -34,7 +34,7 @@ def workload(config: TrainConfig) -> Workload:
     algorithm = algorithm_class(config.algorithm)(config)
     devtest = expand(config.devtest, "devtest")
     folds = fold_model_paths(config)
-    items = config.layout.items(shards, 0, 1 if algorithm.one_shard else None)
+    items = config.layout.items(shards, 0, 1 if algorithm.one_shard else None, domain=config.domain)
     largest = max((one for one in shards if isinstance(one, ShardSource)), key=len)
     return Workload(
         files=(*(one.path for one in shards), *devtest, *filter(None, [config.language_model]), *folds),

@@ -2,7 +2,7 @@
 
 Reads run.json, manifest.json and statistics.jsonl (itersel.run.directory) and never writes. Only declared numbers are
 read: the facts and sums that the figures of the declaration are made of. They may be absent, but whatever is there has
-to be a number. Epochs that the manifest does not call finished are left out.
+to be a number. Only epochs that the manifest lists as finished are read.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def read_history(directory: str | os.PathLike[str]) -> History:
         epochs.append(_epoch(number, entry, whole, rows, made, parts, where))
     chosen = manifest.get("chosen")
     if chosen is not None and not (_whole_number(chosen) and 1 <= chosen <= len(epochs)):
-        raise InputError(f"damaged: epoch {chosen!r} is chosen, but not there", where=where)
+        raise InputError(f"damaged: epoch {chosen!r} is chosen, but missing", where=where)
     first = manifest.get("start")
     start = _epoch(0, first, Measures({}, {}), (), None, parts, where) if isinstance(first, dict) else None
     return History(declaration, tuple(epochs), start, chosen, manifest.get("stopped") is True)

@@ -22,7 +22,7 @@ from itersel.mapreduce.work_item import WorkItem
 
 
 class JobRunner:
-    """Runs jobs for one round, and keeps what they gave in the folder."""
+    """Runs jobs for one round, and keeps their records in the folder."""
 
     def __init__(self, engine: Engine, folder: Path, declaration: Declaration):
         self.engine, self.folder, self.declaration = engine, folder, declaration
@@ -60,7 +60,7 @@ class JobRunner:
             return list(self.engine.run(job, items, side, tell))
 
     def note(self, counts: Mapping[str, float]) -> str:
-        """The declared figures of the counts so far, for a person who watches."""
+        """The declared figures of the counts so far, for the progress line."""
         figures = [(figure, figure.value(counts)) for figure in self.declaration.shown("progress")]
         if not any(value for _, value in figures):
             return ""  # nothing yet, or an engine that knows only how far it is

@@ -19,6 +19,8 @@ from itersel.mapreduce.work_item import ItemFile, WorkItem
 from itersel.shards.assignment import DOMAINS, OLD_KINDS, Layout, random_bits
 
 KINDS = ("files", "random", "reshard", "sequential", DOMAINS)
+RANDOM_KINDS = ("random", "reshard")
+"""Those that depend on the seed."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class LayoutConfig:
     files       each file is a shard
     random      shuffled once by the seed, then cut
     reshard     shuffled anew for each epoch
-    sequential  cut as they come
+    sequential  cut in the order of the files
     domains     a shard for each domain, in code point order of the labels
     """
 
@@ -50,12 +52,32 @@ class LayoutConfig:
         self._layout(1, 0)  # checks the rest
 
     def items(
-        self, files: Sequence[AnySource], epoch: int, default_shards: int | None = None, folds: int = 0
+        self,
+        files: Sequence[AnySource],
+        epoch: int,
+        default_shards: int | None = None,
+        folds: int = 0,
+        domain: str | None = None,
     ) -> list[WorkItem]:
-        """The shards of an epoch, counted from 0, as work items. With `folds`, each part has sentences of one fold."""
+        """The shards of an epoch, counted from 0, as work items. With `folds`, each part has sentences of one fold.
+
+        With a domain, only its sentences are dealt out.
+        """
+        chosen = [sentences_of(one, domain) for one in files]
+        if domain is not None and not any(chosen):
+            raise InputError(
+                f"no sentence has the domain {domain!r}",
+                where=files[0].path if files else None,
+                hint="Compile the shards with labels (itersel shard --domains).",
+            )
         if self.kind == "files":
-            return [shard_item(k, list(_parts(one, None, folds)), len(one)) for k, one in enumerate(files)]
-        places = [(file, sentence) for file, shard in enumerate(files) for sentence in range(len(shard))]
+            if domain is None:
+                return [shard_item(k, list(_parts(one, None, folds)), len(one)) for k, one in enumerate(files)]
+            kept = [(one, some) for one, some in zip(files, chosen, strict=True) if some]
+            return [
+                shard_item(k, list(_parts(one, some, folds)), len(some), domain) for k, (one, some) in enumerate(kept)
+            ]
+        places = [(file, sentence) for file, sentences in enumerate(chosen) for sentence in sentences]
         labels = [_label(files[file], sentence) for file, sentence in places] if self.kind == DOMAINS else []
         layout = self._layout(default_shards or len(files), epoch)
         made = []
@@ -73,6 +95,12 @@ class LayoutConfig:
         seed = random_bits(self.seed, epoch) if self.kind == "reshard" else self.seed
         shards = self.shards if self.shards is not None or self.size is not None else default_shards
         return Layout("sequential" if self.kind == "sequential" else "random", self.size, shards, seed)
+
+
+def sentences_of(source: AnySource, domain: str | None) -> Sequence[int]:
+    """The numbers of a domain's sentences; None: of all."""
+    numbers = range(len(source))
+    return numbers if domain is None else [number for number in numbers if source.domain(number) == domain]
 
 
 def _parts(source: AnySource, sentences: Sequence[int] | None, folds: int) -> Iterator[Part]:

@@ -1,8 +1,8 @@
 """Rerankers: the algorithms of ACL 2012 §4 on fixed n-best lists of any system, without a decoder.
 
-    lists + references  →  table, compiled once (list_compile)  →  drive.train over its lists, as over shards' sentences
+    lists + references  →  table, compiled once (itersel.lists.compiler)  →  training on its lists (itersel.run.driver)
 
-The tables lie in the run's directory under the hash of what they are made of, so a run that is taken up again, or asked
+The tables lie in the run's directory under the hash of what they are made of, so a run that is resumed, or asked
 for more epochs, finds them. All else is as with `itersel train`: engines, layouts, resuming, devtest, files.
 """
 

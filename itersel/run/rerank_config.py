@@ -21,7 +21,7 @@ from itersel.run.layout import LayoutConfig
 KINDS = ("random", "reshard", "sequential")
 """How lists can be dealt out."""
 SIZE = 1000
-"""Lists of a shard where nothing else is said."""
+"""Lists per shard by default."""
 
 
 @dataclass(frozen=True)

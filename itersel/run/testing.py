@@ -17,6 +17,7 @@ from itersel.decode.shard_translator import ShardTranslator
 from itersel.decode.trained import TrainedModel
 from itersel.evaluation.scoring import System
 from itersel.lm.model import LanguageModel
+from itersel.model.domain_weights import ERROR, DomainWeights
 from itersel.model.features import Weights
 from itersel.run.build_folder import SHARD_PATTERN, BuildFolder
 from itersel.run.config import expand
@@ -29,8 +30,11 @@ def find_shards(places: Sequence[str]) -> list[Shard]:
     return [Shard(path) for path in expand(patterns, "shards")]
 
 
-def warnings_about(weights: Weights, shards: Sequence[Shard]) -> list[str]:
-    """What the shards do not have of the weights' features."""
+def warnings_about(weights: Weights | DomainWeights, shards: Sequence[Shard]) -> list[str]:
+    """Warnings about weights whose features the shards do not have."""
+    if isinstance(weights, DomainWeights):
+        found = (text for one in weights.by_domain.values() for text in warnings_about(one, shards))
+        return list(dict.fromkeys(found))
     groups = frozenset(group for shard in shards for group in shard.groups)
     names = frozenset(name for shard in shards for name in shard.feature_names())
     return list(unmet_weights(weights, groups, names))
@@ -53,14 +57,23 @@ class BuiltSet:
         return [shard.references(number) for shard in self.shards for number in range(len(shard))]
 
     def translate(
-        self, systems: Mapping[str, Sequence[str]], options: DecoderConfig, jobs: int = 1
+        self,
+        systems: Mapping[str, Sequence[str]],
+        options: DecoderConfig,
+        jobs: int = 1,
+        *,
+        domain: str | None = None,
+        unknown_domains: str = ERROR,
     ) -> tuple[list[System], list[str]]:
-        """The outputs of runs or weights files, by the names of their systems, and warnings about the weights."""
+        """The outputs of runs or weights files, by the names of their systems, and warnings about the weights.
+
+        A system with weights by domain takes those of each sentence's domain, or of `domain` for all.
+        """
         made, warnings = [], []
         for name, paths in systems.items():
             outputs = []
             for path in paths:
-                weights = TrainedModel.read(path).weights
+                weights = TrainedModel.read(path).prepared(domain, unknown_domains)
                 warnings += [f"{path}: {text}" for text in warnings_about(weights, self.shards)]
                 translator = ShardTranslator(self.shards, weights, self.model, options)
                 with Progress(f"{name} on {self.name}", len(translator)) as progress:

@@ -68,7 +68,7 @@ class Layout:
             if len(domains) != count or not all(domains):
                 raise ConfigError(
                     "the layout `domains` needs a label for every sentence",
-                    hint="Give a file of labels, one a line, or choose another layout.",
+                    hint="Give a file of labels, one per line, or choose another layout.",
                 )
             by_label: dict[str, list[int]] = {label: [] for label in sorted(set(domains))}
             for number, label in enumerate(domains):
@@ -83,7 +83,9 @@ class Layout:
     def _parts(self, numbers: Sequence[int]) -> int:
         if self.shards is not None:
             if self.shards > len(numbers):
-                raise ConfigError(f"{self.shards} shards of {len(numbers)} sentences", hint="Ask for fewer shards.")
+                raise ConfigError(
+                    f"{len(numbers)} sentences do not fill {self.shards} shards", hint="Ask for fewer shards."
+                )
             return self.shards
         size = self.size or (len(numbers) if self.kind == DOMAINS else DEFAULT_SIZE)
         return -(-len(numbers) // size)

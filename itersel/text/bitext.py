@@ -76,7 +76,7 @@ class Bitext:
             if left is None or right is None:
                 shorter, longer = (self.source, target) if left is None else (target, self.source)
                 raise InputError(
-                    f"ends after {number - 1} lines, but {os.fspath(longer)} goes on",
+                    f"ends after {number - 1} lines, but {os.fspath(longer)} continues",
                     where=f"{os.fspath(shorter)}:{number}",
                     hint="Line i of one file must translate line i of the other; check that none was lost.",
                 )

@@ -1,7 +1,7 @@
 """Line searches from several points at once: in each step every point moves along the best of its directions.
 
 Directions are the coordinates and random ones. A point rests when no direction gains enough; the search ends when all
-rest. What a step needs, the best step on each of many lines, is given as a function: a map-reduce job does it.
+rest. The best step on each of many lines comes from a function, which runs a map-reduce job.
 """
 
 from __future__ import annotations

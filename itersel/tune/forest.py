@@ -1,4 +1,4 @@
-"""Error surfaces over the decoder's whole hypergraph: no list is in between (Macherey et al. 2008, Kumar et al. 2009).
+"""Error surfaces over the decoder's whole hypergraph: without k-best lists (Macherey et al. 2008, Kumar et al. 2009).
 
 A sentence is decoded once for any number of lines; what the search pruned is not part of its surface.
 """

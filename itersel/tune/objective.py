@@ -1,6 +1,6 @@
 """What tuning maximises: corpus metrics that are functions of summed statistics, weighted.
 
-    bleu             BLEU alone
+    bleu             only BLEU
     bleu=1 ter=1     BLEU + (1 − TER): names with weights, separated by blanks
 
 Each hypothesis has a row of statistics: the metrics' columns side by side, in sacrebleu's order. The sum of the rows of

@@ -96,7 +96,7 @@ class Surface:
         )
 
     def to_bytes(self) -> bytes:
-        """For the way between machines. Changes are whole numbers, and small ones nearly always."""
+        """As bytes, to be sent between machines. Changes are whole numbers, and small ones nearly always."""
         largest = float(np.abs(self.changes).max(initial=0.0))
         whole = bool((self.changes == np.rint(self.changes)).all())
         kind = "<i2" if whole and largest < 2**15 else "<f8"

@@ -247,7 +247,7 @@ def test_credentials_are_refused_in_options(option):
 
 def test_credentials_are_refused_in_the_configuration_file(tmp_path):
     (tmp_path / "conf").write_text("runners: {emr: {aws_secret_access_key: x}}")
-    with pytest.raises(ConfigError, match="does not belong into a file"):
+    with pytest.raises(ConfigError, match="must not be in a file"):
         EmrSettings.read(RunConfig("emr", store="s3://bucket", options=("-c", str(tmp_path / "conf"))))
     (tmp_path / "conf").write_text("runners: {hadoop: {}}")
     with pytest.raises(ConfigError, match="no group runners: emr:"):

@@ -23,6 +23,7 @@ from itersel.engines import RunConfig, open_engine
 from itersel.engines.hadoop import LOG, stored_name
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.run.config import TrainConfig
+from tuner_cases import check_tuner
 
 ROOT = Path(__file__).resolve().parents[2]
 HADOOP = RunConfig("hadoop", reducers=2)
@@ -172,6 +173,10 @@ def test_other_algorithms(cluster: Cluster, algorithm: str, tmp_path: Path) -> N
     run(config, tmp_path / "inline")
     run(replace(config, run=RunConfig("hadoop", options=ONE_CONTAINER)), tmp_path / "hadoop")
     assert_same_run(tmp_path / "inline", tmp_path / "hadoop")
+
+
+def test_a_tuner(cluster: Cluster, tmp_path: Path) -> None:
+    check_tuner(small_data(tmp_path), "mira", RunConfig("hadoop", options=ONE_CONTAINER), tmp_path)
 
 
 def test_a_damaged_shard_is_named(cluster: Cluster, tmp_path: Path) -> None:

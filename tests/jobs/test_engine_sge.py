@@ -15,6 +15,7 @@ from itersel.base.errors import ConfigError
 from itersel.engines import open_engine
 from itersel.engines.config import RunConfig
 from itersel.run.driver import train
+from tuner_cases import check_tuner
 
 pytestmark = pytest.mark.slow
 SGE = RunConfig("sge", jobs=2, reducers=2)
@@ -48,6 +49,10 @@ def test_same_bytes(tmp_path, data):
     train(replace(data, run=SGE), run, warn=lambda text: None)
     assert_same_run(tmp_path / "inline", run)
     assert waiting() == ""
+
+
+def test_a_tuner(tmp_path, data):
+    check_tuner(data, "pro", SGE, tmp_path)
 
 
 def test_killed_task_is_done_again(tmp_path, data):
@@ -89,7 +94,7 @@ def test_options_of_the_site(tmp_path, data):
         train(options("-q", "nowhere.q", "-w", "e"), tmp_path / "1")
     with pytest.raises(ConfigError, match="'-t' is set by itersel"):
         train(options("-t", "1-3"), tmp_path / "2")
-    with pytest.raises(ConfigError, match=r"'all\.q' is no option of qsub"):
+    with pytest.raises(ConfigError, match=r"'all\.q' is not an option of qsub"):
         train(options("all.q"), tmp_path / "3")
     with pytest.raises(ConfigError, match="cannot have"):
         train(options(), tmp_path / "$HOME")

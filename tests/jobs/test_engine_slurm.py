@@ -17,6 +17,7 @@ from itersel.engines import file_work, local, open_engine, slurm
 from itersel.engines.config import RunConfig
 from itersel.run.driver import train
 from toy_cases import check_toy_algorithm
+from tuner_cases import TUNERS, check_tuner
 
 pytestmark = pytest.mark.slow
 SLURM = RunConfig("slurm", reducers=2)
@@ -71,6 +72,11 @@ def test_shards_with_weights_of_their_own(tmp_path, data):
 
 def test_an_algorithm_of_somebody_else(tmp_path, data):
     check_toy_algorithm(data, SLURM, tmp_path)
+
+
+@pytest.mark.parametrize("name", TUNERS)
+def test_tuners(tmp_path, data, name):
+    check_tuner(data, name, SLURM, tmp_path)
 
 
 def test_demo_data(tmp_path, demo_training):
@@ -203,7 +209,7 @@ def test_options_of_the_site(tmp_path, data):
         train(options("--partition=nowhere"), tmp_path / "1")
     with pytest.raises(ConfigError, match="'--array=0-3' is set by itersel"):
         train(options("--array=0-3"), tmp_path / "2")
-    with pytest.raises(ConfigError, match="'main' is no option of sbatch"):
+    with pytest.raises(ConfigError, match="'main' is not an option of sbatch"):
         train(options("--partition", "main"), tmp_path / "3")
     with pytest.raises(ConfigError, match="cannot have"):
         train(options(), tmp_path / "back\\slash")

@@ -16,8 +16,10 @@ from itersel.engines import RunConfig
 from itersel.inspect.run import epoch_table
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
-from itersel.pipeline.experiment.cells import build_data, evaluate_cells, plan_cells, run_cells
+from itersel.pipeline.experiment.cells import build_data, plan_cells
 from itersel.pipeline.experiment.config import load_experiment
+from itersel.pipeline.experiment.grid_result import evaluate_cells
+from itersel.pipeline.experiment.schedule import run_cells
 from itersel.pipeline.experiment.table import paper_table
 from itersel.report import write_report
 from itersel.run.config import load_train_config

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine_cases import assert_same_run
+from itersel.algorithms.hols import HolsConfig
 from itersel.algorithms.mert import MertConfig
 from itersel.algorithms.mira import MiraConfig
 from itersel.algorithms.pro import ProConfig
@@ -19,13 +20,17 @@ TUNERS: dict[str, Any] = {
     "mert": MertConfig(k=10, starts=2, steps=2),
     "pro": ProConfig(k=5, interpolation=0.5),
     "mira": MiraConfig(k=5, passes=2),
+    "hols": HolsConfig(passes=1, updates=2, k=10, iterations=1, line_search=MertConfig(k=5, starts=1, steps=1)),
 }
 
 
 def tuner_config(data: TrainConfig, name: str, run: RunConfig) -> TrainConfig:
-    """One round over two shards, with language models and without devtest."""
-    layout = LayoutConfig("random", shards=2)
-    return replace(data, algorithm=name, own=TUNERS[name], layout=layout, devtest=(), fold_models=(), epochs=1, run=run)
+    """One round over two shards, with language models and without devtest; of HOLS, one search on held-out sentences
+    and one on a development set."""
+    layout, own, rounds = LayoutConfig("random", shards=2), TUNERS[name], 1
+    if isinstance(own, HolsConfig):
+        own, rounds = replace(own, dev=data.devtest), own.updates
+    return replace(data, algorithm=name, own=own, layout=layout, devtest=(), fold_models=(), epochs=rounds, run=run)
 
 
 def check_tuner(data: TrainConfig, name: str, run: RunConfig, folder: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from inspected import check_every_file
 
 from itersel.shards.folder import check_folder
 
@@ -120,3 +121,25 @@ def test_killed_and_started_again(built, tmp_path, moment):
     run(ROOT / "conf" / "sample.yaml", work)
     assert files(work) == files(built)
     assert set(run(ROOT / "conf" / "sample.yaml", work).values()) == {"skipped"}
+
+
+def test_inspect_knows_every_file(built, capsys):
+    expected = {
+        ".": "folder",
+        "*.itersel-folder": "mark of a folder",
+        "build.json": "record of a build",
+        "stages/*.json": "record of a build's stage",
+        "model/alignment": "word alignment",
+        "model/index": "index of a bitext",
+        "model/lm.arpa.gz": "language model",
+        "model/lm.bin": "language model",
+        "model/lm.seen": "sentences that a language model has seen",
+        "shards/*/manifest.json": "manifest of shards",
+        "shards/*/shard.*.itsh": "shard",
+        "text/*.source": "text",
+        "text/*.reference.0": "text",
+        "text/*.tasks": "labels",
+        "text/*.lines": "line numbers",
+        "*[!.]*": "folder",
+    }
+    check_every_file(built, expected, capsys)

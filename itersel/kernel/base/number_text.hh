@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "base/text.hh"
 
@@ -29,34 +28,50 @@ inline float as_printed(double value) {
   return read;
 }
 
-// Remembers recent numbers: the values of a grammar repeat, and the conversion is its most expensive step.
-class NumberText {
- public:
-  NumberText() : slots_(kSlots) {}
+constexpr std::size_t kNumberRoom = 24;
 
-  void append(double value, std::string& text) {
-    value += 0.0;  // no negative zero
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    Slot& slot = slots_[(bits * 0x9E3779B97F4A7C15u) >> (64 - kLogSlots)];
-    if (slot.bits != bits || slot.size == 0) {
-      const auto end =
-          std::to_chars(slot.text, slot.text + sizeof slot.text, value, std::chars_format::general, kPrintedDigits);
-      slot.bits = bits;
-      slot.size = static_cast<std::uint8_t>(end.ptr - slot.text);
-    }
-    text.append(slot.text, slot.size);
+// Writes the number to `text`, which has kNumberRoom bytes, and returns its end. Scaling to an integer of twelve digits
+// is off by less than a thousandth; where that could matter, and for very small or large numbers, the library decides.
+inline char* write_number(double value, char* text) {
+  value += 0.0;  // no negative zero
+  if (value == 0 || value == 1) {
+    *text = value == 0 ? '0' : '1';
+    return text + 1;
   }
-
- private:
-  static constexpr int kLogSlots = 15;
-  static constexpr std::size_t kSlots = std::size_t{1} << kLogSlots;
-  struct Slot {
-    std::uint64_t bits = 0;
-    std::uint8_t size = 0;
-    char text[23];
-  };
-  std::vector<Slot> slots_;
-};
+  constexpr double kPowers[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4};
+  constexpr double kScales[] = {1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8};
+  if (value >= kPowers[0] && value < kPowers[8]) {
+    int exponent = value >= 1 ? 4 : 0;
+    while (value >= kPowers[exponent + 1]) ++exponent;
+    const double scaled = value * kScales[exponent];
+    auto digits = static_cast<std::uint64_t>(scaled);
+    const double rest = scaled - static_cast<double>(digits);
+    digits += rest > 0.5 ? 1 : 0;
+    if ((rest < 0.499 || rest > 0.501) && digits < 1'000'000'000'000) {
+      exponent -= 4;
+      char all[kPrintedDigits];
+      for (int i = kPrintedDigits; i > 0; digits /= 100) {
+        const auto two = static_cast<unsigned>(digits % 100);
+        all[--i] = static_cast<char>('0' + two % 10);
+        all[--i] = static_cast<char>('0' + two / 10);
+      }
+      int size = kPrintedDigits;
+      while (all[size - 1] == '0') --size;
+      if (exponent < 0) {
+        std::memcpy(text, "0.000", 5);
+        text += 1 - exponent;
+        std::memcpy(text, all, kPrintedDigits);
+        return text + size;
+      }
+      const int whole = exponent + 1;
+      std::memcpy(text, all, static_cast<std::size_t>(whole));
+      if (size <= whole) return text + whole;
+      text[whole] = '.';
+      std::memcpy(text + whole + 1, all + whole, static_cast<std::size_t>(kPrintedDigits - whole));
+      return text + size + 1;
+    }
+  }
+  return std::to_chars(text, text + kNumberRoom, value, std::chars_format::general, kPrintedDigits).ptr;
+}
 
 }  // namespace itersel

@@ -1,8 +1,9 @@
-// Python's view of checksums and feature ids.
+// Python's view of checksums, feature ids and compression.
 #include <string>
 #include <vector>
 
 #include "base/checksum.hh"
+#include "base/gzip.hh"
 #include "base/hash.hh"
 #include "bindings/module.hh"
 
@@ -22,6 +23,20 @@ void bind_base(py::module_& module) {
         return array_of(hashes);
       },
       py::arg("names"));
+  module.def(
+      "gzip_compress",
+      [](py::bytes content) {
+        const std::string_view view = content;
+        std::string packed;
+        {
+          py::gil_scoped_release release;
+          thread_local GzipWriter writer;  // its tables are worth keeping
+          writer.add(view);
+          packed = writer.finish();
+        }
+        return py::bytes(packed);
+      },
+      py::arg("content"));
 }
 
 }  // namespace itersel

@@ -90,12 +90,12 @@ void bind_grammar(py::module_& module) {
           "extract_text",
           [](GrammarExtractor& extractor, const std::string& sentence, std::uint32_t modulus, std::uint32_t remainder,
              const std::string& where) {
-            std::string grammar;
+            std::string_view grammar;
             {
               py::gil_scoped_release release;
               grammar = extractor.extract_text(sentence, checked(extractor, modulus, remainder, where), where);
             }
-            return py::bytes(grammar);
+            return py::bytes(grammar.data(), grammar.size());
           },
           py::arg("sentence"), py::arg("modulus"), py::arg("remainder"), py::arg("where"))
       .def(

@@ -1,18 +1,44 @@
 #include "grammar/grammar_text.hh"
 
 #include <charconv>
-#include <string_view>
+#include <cstring>
 
 #include "grammar/rule_features.hh"
 
 namespace itersel {
+namespace {
 
-void GrammarText::append(const PhrasePattern& pattern, const RuleBlock& block, std::string& text) {
-  std::size_t at = 0;
-  for (const RuleBlock::Side& side : block.sides) {
-    set_source(pattern, side.around);
-    for (; at < side.end; ++at) append_rule(block, block.rules[at], side.singleton, text);
+constexpr std::string_view kBars = " |||";
+
+char* write(std::string_view text, char* to) {
+  std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+char* write_feature(std::size_t feature, double value, char* to) {
+  *to++ = ' ';
+  to = write(kRuleFeatureNames[feature], to);
+  *to++ = '=';
+  return write_number(value, to);
+}
+
+// A number below 65,536.
+char* write_place(std::uint32_t number, char* to) {
+  if (number < 10) {
+    *to++ = static_cast<char>('0' + number);
+    return to;
   }
+  return std::to_chars(to, to + 8, number).ptr;
+}
+
+}  // namespace
+
+void GrammarText::append(const PhrasePattern& pattern, const RuleBlock& block) {
+  for (CountText& text : counts_) text.count = 0;
+  block.each_side([&](const RuleBlock::Side& side, std::uint32_t at) {
+    set_source(pattern, side.around);
+    for (; at < side.end; ++at) append_rule(block, block.rules[at], side.singleton);
+  });
 }
 
 void GrammarText::set_source(const PhrasePattern& pattern, Around around) {
@@ -36,42 +62,50 @@ void GrammarText::set_source(const PhrasePattern& pattern, Around around) {
   source_side_ += " ||| ";
 }
 
-void GrammarText::append_rule(const RuleBlock& block, const RuleBlock::Entry& rule, bool singleton_source,
-                              std::string& text) {
-  text += source_side_;
+const GrammarText::CountText& GrammarText::count_text(const RuleBlock& block, std::uint32_t count) {
+  CountText& known = counts_[count % kCounts];
+  if (known.count != count) {
+    double values[kCountFeatures];
+    count_features(block.samples, count, values);
+    char* end = known.text;
+    for (std::size_t i = 0; i < kCountFeatures; ++i) end = write_feature(i, values[i], end);
+    known.count = count;
+    known.size = static_cast<std::uint32_t>(end - known.text);
+  }
+  return known;
+}
+
+void GrammarText::append_rule(const RuleBlock& block, const RuleBlock::Entry& rule, bool singleton_source) {
   const std::uint32_t *symbols = block.symbols(rule), *links = block.links(rule);
+  std::size_t room = source_side_.size() + 512 + std::size_t{rule.links_size} * 12;
+  for (std::uint32_t i = 0; i < rule.symbols_size; ++i)
+    room += symbols[i] >= kFirstWord ? index_.target_text(symbols[i]).size() + 1 : 6;
+  if (buffer_.size() < size_ + room) buffer_.resize(2 * (size_ + room));
+
+  char* to = write(source_side_, buffer_.data() + size_);
   for (std::uint32_t i = 0; i < rule.symbols_size; ++i) {
-    if (i > 0) text += ' ';
+    if (i > 0) *to++ = ' ';
     if (symbols[i] >= kFirstWord) {
-      text += index_.target_text(symbols[i]);
+      to = write(index_.target_text(symbols[i]), to);
     } else {
-      text += symbols[i] == target_nonterminal(1) ? "[X,1]" : "[X,2]";
+      to = write(symbols[i] == target_nonterminal(1) ? "[X,1]" : "[X,2]", to);
     }
   }
-  text += " |||";
+  to = write(kBars, to);
+  const CountText& count = count_text(block, rule.count);
+  to = write({count.text, count.size}, to);
   double values[kRuleFeatures];
-  rule_features(block, rule, singleton_source, values);
-  for (std::size_t i = 0; i < kRuleFeatures; ++i) {
-    text += ' ';
-    text += kRuleFeatureNames[i];
-    text += '=';
-    if (values[i] == 0) {
-      text += '0';
-    } else if (values[i] == 1) {
-      text += '1';
-    } else {
-      numbers_.append(values[i], text);
-    }
-  }
-  text += " |||";
+  other_features(rule, singleton_source, values);
+  for (std::size_t i = kCountFeatures; i < kRuleFeatures; ++i) to = write_feature(i, values[i], to);
+  to = write(kBars, to);
   for (std::uint32_t i = 0; i < rule.links_size; ++i) {
-    char buffer[24] = {' '};
-    char* end = std::to_chars(buffer + 1, buffer + sizeof buffer, links[i] >> 16).ptr;
-    *end++ = '-';
-    end = std::to_chars(end, buffer + sizeof buffer, links[i] & 0xFFFF).ptr;
-    text.append(buffer, end);
+    *to++ = ' ';
+    to = write_place(links[i] >> 16, to);
+    *to++ = '-';
+    to = write_place(links[i] & 0xFFFF, to);
   }
-  text += '\n';
+  *to++ = '\n';
+  size_ = static_cast<std::size_t>(to - buffer_.data());
 }
 
 }  // namespace itersel

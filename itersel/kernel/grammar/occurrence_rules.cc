@@ -45,13 +45,38 @@ bool OccurrenceRules::find_inner_gaps(const std::uint32_t* positions) {
   return true;
 }
 
-void OccurrenceRules::read(const std::uint32_t* positions) {
-  size_ = 0;
-  const std::uint32_t sentence = index_.sentence[positions[0]];
-  source_begin_ = index_.source_start[sentence];
-  target_begin_ = index_.target_start[sentence];
-  source_size_ = static_cast<int>(index_.source_start[sentence + 1] - source_begin_) - 1;
-  target_size_ = static_cast<int>(index_.target_start[sentence + 1] - target_begin_);
+// Occurrences lie anywhere in the index. Looking up a batch of them step by step lets the processor fetch the memory of
+// all at the same time, instead of waiting for one after the other.
+void OccurrenceRules::locate(const std::uint32_t* positions, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t position = positions[i * chunks_];
+    pairs_[i].sentence = index_.sentence[position];
+    __builtin_prefetch(&index_.source_span[position]);
+    __builtin_prefetch(&index_.link_start[position]);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    Pair& pair = pairs_[i];
+    const std::uint32_t* source = &index_.source_start[pair.sentence];
+    const std::uint32_t* target = &index_.target_start[pair.sentence];
+    pair = {pair.sentence, source[0], source[1], target[0], target[1]};
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t position = positions[i * chunks_];
+    const LinkSpan span = index_.source_span[position];
+    const std::uint32_t target = pairs_[i].target_begin + (span.aligned() ? span.low : 0);
+    __builtin_prefetch(&index_.target_span[target]);
+    __builtin_prefetch(&index_.target[target]);
+    __builtin_prefetch(&index_.links[index_.link_start[position]]);
+  }
+}
+
+void OccurrenceRules::read(const Pair& pair, const std::uint32_t* positions) {
+  size_ = used_ = 0;
+  sentence_ = pair.sentence;
+  source_begin_ = pair.source_begin;
+  target_begin_ = pair.target_begin;
+  source_size_ = static_cast<int>(pair.source_end - source_begin_) - 1;
+  target_size_ = static_cast<int>(pair.target_end - target_begin_);
   source_span_ = index_.source_span.data + source_begin_;
   target_span_ = index_.target_span.data + target_begin_;
   if (!find_inner_gaps(positions)) return;
@@ -60,6 +85,7 @@ void OccurrenceRules::read(const std::uint32_t* positions) {
   const Span target = project(source_span_, pattern);
   if (target.high - target.low > static_cast<int>(options_.max_span)) return;
   const Span back = project(target_span_, target);
+  links_ = index_.link_start[source_begin_ + pattern.high] - index_.link_start[source_begin_ + pattern.low];
   for (Around around : {Around::kLeft, Around::kBoth, Around::kNone, Around::kRight}) {
     extend(around, pattern, target, back);
   }
@@ -128,33 +154,38 @@ bool OccurrenceRules::close(Span pattern, bool left, bool right, Span& source, S
 
 void OccurrenceRules::emit(Around around, Span target) {
   if (size_ == rules_.size()) rules_.emplace_back();
+  const std::size_t room = used_ + static_cast<std::size_t>(target.high - target.low) + links_;
+  if (pool_.size() < room) pool_.resize(2 * room);
   OccurrenceRule& rule = rules_[size_++];
   rule.around = around;
-  rule.symbols.clear();
-  rule.links.clear();
+  rule.begin = static_cast<std::uint32_t>(used_);
+  std::uint32_t *const symbols = pool_.data() + used_, *symbol_end = symbols;
   std::uint16_t place[UINT8_MAX + 1];  // of target words among the symbols; max_span is at most 255
   const std::uint32_t* words = index_.target.data + target_begin_;
   int word = target.low;
   for (std::size_t i = 0; i <= gaps_.size(); ++i) {
     const int stop = i < gaps_.size() ? gaps_[i].target.low : target.high;
     for (; word < stop; ++word) {
-      place[word - target.low] = static_cast<std::uint16_t>(rule.symbols.size());
-      rule.symbols.push_back(words[word]);
+      place[word - target.low] = static_cast<std::uint16_t>(symbol_end - symbols);
+      *symbol_end++ = words[word];
     }
     if (i < gaps_.size()) {
-      rule.symbols.push_back(target_nonterminal(gaps_[i].number));
+      *symbol_end++ = target_nonterminal(gaps_[i].number);
       word = gaps_[i].target.high;
     }
   }
+  std::uint32_t* link_end = symbol_end;
   std::uint32_t symbol = on_left(around) ? 1 : 0;
   for (std::uint32_t i = 0; i < chunks_; ++i, ++symbol) {
     const std::uint32_t* start = index_.link_start.data + source_begin_ + chunk_[i];
     for (std::uint32_t j = 0; j < length_[i]; ++j, ++symbol) {
-      for (std::uint32_t k = start[j]; k < start[j + 1]; ++k) {
-        rule.links.push_back(rule_link(symbol, place[index_.links[k] - target.low]));
-      }
+      for (std::uint32_t k = start[j]; k < start[j + 1]; ++k)
+        *link_end++ = rule_link(symbol, place[index_.links[k] - target.low]);
     }
   }
+  rule.symbols_size = static_cast<std::uint16_t>(symbol_end - symbols);
+  rule.links_size = static_cast<std::uint16_t>(link_end - symbol_end);
+  used_ = static_cast<std::size_t>(link_end - pool_.data());
 }
 
 // Every choice of unaligned words around the target phrase and around its gaps.
@@ -194,11 +225,15 @@ void OccurrenceRules::loosen_gap(Around around, Span target, std::size_t next) {
 void OccurrenceRules::drop_repeated() {
   const auto begin = rules_.begin() + static_cast<std::ptrdiff_t>(first_);
   const auto end = rules_.begin() + static_cast<std::ptrdiff_t>(size_);
-  std::sort(begin, end, [](const OccurrenceRule& a, const OccurrenceRule& b) {
-    return a.symbols != b.symbols ? a.symbols < b.symbols : a.links < b.links;
+  const auto order = [&](const OccurrenceRule& a, const OccurrenceRule& b) {
+    return compare_words(symbols(a), a.symbols_size, symbols(b), b.symbols_size);
+  };
+  std::sort(begin, end, [&](const OccurrenceRule& a, const OccurrenceRule& b) {
+    const int by_symbols = order(a, b);
+    return by_symbols != 0 ? by_symbols < 0 : compare_words(links(a), a.links_size, links(b), b.links_size) < 0;
   });
   const auto kept =
-      std::unique(begin, end, [](const OccurrenceRule& a, const OccurrenceRule& b) { return a.symbols == b.symbols; });
+      std::unique(begin, end, [&](const OccurrenceRule& a, const OccurrenceRule& b) { return order(a, b) == 0; });
   size_ = static_cast<std::size_t>(kept - rules_.begin());
 }
 

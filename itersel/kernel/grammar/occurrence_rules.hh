@@ -6,6 +6,7 @@
 // covers the shortest span that makes a rule.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,10 +25,19 @@ inline bool on_right(Around around) { return around == Around::kRight || around 
 constexpr std::uint32_t target_nonterminal(std::uint32_t number) { return 2 - number; }
 constexpr std::uint32_t rule_link(std::uint32_t source, std::uint32_t target) { return source << 16 | target; }
 
+// Lexicographically: -1, 0 or 1.
+inline int compare_words(const std::uint32_t* a, std::size_t a_size, const std::uint32_t* b, std::size_t b_size) {
+  const std::uint32_t* end = a + std::min(a_size, b_size);
+  const auto [left, right] = std::mismatch(a, end, b);
+  if (left != end) return *left < *right ? -1 : 1;
+  return a_size < b_size ? -1 : a_size > b_size ? 1 : 0;
+}
+
+// The target symbols are at `begin`, the links follow: rule_link() of symbol positions, ascending.
 struct OccurrenceRule {
   Around around;
-  std::vector<std::uint32_t> symbols;  // the target side
-  std::vector<std::uint32_t> links;    // rule_link() of symbol positions, ascending
+  std::uint32_t begin;
+  std::uint16_t symbols_size, links_size;
 };
 
 class OccurrenceRules {
@@ -37,12 +47,32 @@ class OccurrenceRules {
   // The pattern whose occurrences are read next: the number of words of each chunk.
   void start(const PhrasePattern& pattern);
 
-  // The rules of an occurrence, given by its chunks' positions. Valid until the next call; each rule comes once.
+  // Reads the pattern's occurrences, each given by its chunks' positions, and calls consume() after each one.
+  template <class Consumer>
+  void read_each(const std::uint32_t* positions, std::size_t count, Consumer&& consume) {
+    for (std::size_t done = 0; done < count; done += kBatch) {
+      const std::size_t size = std::min(kBatch, count - done);
+      locate(positions + done * chunks_, size);
+      for (std::size_t i = 0; i < size; ++i) {
+        read(pairs_[i], positions + (done + i) * chunks_);
+        consume();
+      }
+    }
+  }
+
+  // The rules of the occurrence that was read last; each rule comes once.
   const OccurrenceRule* begin() const { return rules_.data(); }
   const OccurrenceRule* end() const { return rules_.data() + size_; }
-  void read(const std::uint32_t* positions);
+  const std::uint32_t* symbols(const OccurrenceRule& rule) const { return pool_.data() + rule.begin; }
+  const std::uint32_t* links(const OccurrenceRule& rule) const { return symbols(rule) + rule.symbols_size; }
+  std::uint32_t sentence() const { return sentence_; }
 
  private:
+  static constexpr std::size_t kBatch = 16;
+  // A sentence pair: its number, and its words in the index.
+  struct Pair {
+    std::uint32_t sentence, source_begin, source_end, target_begin, target_end;
+  };
   struct Span {
     int low, high;
   };
@@ -51,6 +81,8 @@ class OccurrenceRules {
     std::uint32_t number;
   };
 
+  void locate(const std::uint32_t* positions, std::size_t count);
+  void read(const Pair& pair, const std::uint32_t* positions);
   bool aligned(int word) const { return source_span_[word].aligned(); }
   static Span project(const LinkSpan* spans, Span words);
   bool phrase_pair(Span source, Span& target) const;
@@ -66,14 +98,16 @@ class OccurrenceRules {
   const ExtractOptions options_;
   std::uint32_t symbols_ = 0, chunks_ = 0, length_[kMaxChunks] = {};
   // Of the sentence pair being read.
+  Pair pairs_[kBatch] = {};
   const LinkSpan *source_span_ = nullptr, *target_span_ = nullptr;
-  std::uint32_t source_begin_ = 0, target_begin_ = 0;
+  std::uint32_t sentence_ = 0, source_begin_ = 0, target_begin_ = 0, links_ = 0;
   int source_size_ = 0, target_size_ = 0;
   int chunk_[kMaxChunks] = {};
   Gap inner_[kMaxChunks - 1] = {};
   std::vector<Gap> gaps_;  // of the rule at hand, in target order
   std::vector<OccurrenceRule> rules_;
-  std::size_t size_ = 0, first_ = 0;
+  std::vector<std::uint32_t> pool_;
+  std::size_t size_ = 0, first_ = 0, used_ = 0;
 };
 
 }  // namespace itersel

@@ -26,12 +26,25 @@ std::vector<PhrasePattern> split_chunks(const PhrasePattern& pattern) {
   return chunks;
 }
 
-MatchesPointer finished(Matches&& matches) {
-  matches.owned.shrink_to_fit();
-  auto result = std::make_shared<Matches>(std::move(matches));
+// Matches with copies of the positions, so that they take no more room than they need.
+MatchesPointer make_matches(std::uint32_t chunks, const std::uint32_t* begin, const std::uint32_t* end) {
+  if (begin == end) {
+    static const auto none = std::make_shared<const Matches>();
+    return none;
+  }
+  auto result = std::make_shared<Matches>();
+  result->chunks = chunks;
+  result->owned.assign(begin, end);
   result->positions = result->owned.data();
-  result->count = result->owned.size() / result->chunks;
+  result->count = result->owned.size() / chunks;
   return result;
+}
+
+// Occurrences in suffix order lie anywhere in the text: ask early for the words of a later one.
+void prefetch(const std::uint32_t* source, const std::uint32_t* occurrence, const std::uint32_t* end,
+              std::uint32_t chunks) {
+  constexpr std::ptrdiff_t kAhead = 12;
+  if (end - occurrence > kAhead * chunks) __builtin_prefetch(source + occurrence[kAhead * chunks]);
 }
 
 // Calls found(place) for the places of the word in [next, limit), in order, up to the sentence's end.
@@ -105,24 +118,21 @@ MatchesPointer PatternMatcher::find_discontiguous(const PhrasePattern& pattern) 
   const bool right_gap = pattern[pattern.size() - 2] == kGap, left_gap = pattern[1] == kGap;
   const PhrasePattern prefix_pattern = pattern.substr(0, pattern.size() - (right_gap ? 2 : 1));
   const PhrasePattern suffix_pattern = pattern.substr(left_gap ? 2 : 1);
-  Matches result;
-  result.chunks = static_cast<std::uint32_t>(std::count(pattern.begin(), pattern.end(), kGap)) + 1;
+  const auto chunks = static_cast<std::uint32_t>(std::count(pattern.begin(), pattern.end(), kGap)) + 1;
   const MatchesPointer prefix = find(prefix_pattern);
-  if (prefix->count == 0) return finished(std::move(result));
+  if (prefix->count == 0) return make_matches(chunks, nullptr, nullptr);
   const MatchesPointer suffix = find(suffix_pattern);
-  if (suffix->count == 0) return finished(std::move(result));
+  if (suffix->count == 0) return make_matches(chunks, nullptr, nullptr);
   const std::size_t right_cost = prefix->count * prefix->chunks * (right_gap ? options_.max_span : 1);
   const std::size_t left_cost = suffix->count * suffix->chunks * (left_gap ? options_.max_span : 1);
   const auto last_length = [](const PhrasePattern& part) {
     const std::size_t gap = part.rfind(kGap);
     return static_cast<std::uint32_t>(gap == PhrasePattern::npos ? part.size() : part.size() - gap - 1);
   };
-  if (right_cost <= left_cost) {
-    extend_right(*prefix, last_length(prefix_pattern), right_gap, pattern.back(), result);
-  } else {
-    extend_left(*suffix, last_length(suffix_pattern), left_gap, pattern.front(), result);
-  }
-  return finished(std::move(result));
+  const std::uint32_t* end = right_cost <= left_cost
+                                 ? extend_right(*prefix, last_length(prefix_pattern), right_gap, pattern.back())
+                                 : extend_left(*suffix, last_length(suffix_pattern), left_gap, pattern.front());
+  return make_matches(chunks, found_.data(), end);
 }
 
 std::uint32_t PatternMatcher::frequency_rank(const PhrasePattern& phrase) {
@@ -145,70 +155,97 @@ MatchesPointer PatternMatcher::find_frequent(const PhrasePattern& pattern) {
   const auto super = [&](std::size_t i) { return ranks[i] < kSuperFrequent; };
   if (chunks.size() == kMaxChunks && !(super(1) && (super(0) || super(2)))) return nullptr;
 
-  MatchesPointer prefix;
-  if (chunks.size() == 2) {
-    MatchesPointer& sorted = in_text_order_[ranks[0]];
-    if (!sorted) {
-      const MatchesPointer first = find(chunks[0]);
-      Matches copy;
-      copy.owned.assign(first->positions, first->positions + first->count);
-      std::sort(copy.owned.begin(), copy.owned.end());
-      sorted = finished(std::move(copy));
-    }
-    prefix = sorted;
-  } else {
-    prefix = find(chunks[0] + kGap + chunks[1]);
-  }
-  // Extend by the last phrase's first word, then check that the rest of it follows.
-  Matches result;
-  result.chunks = static_cast<std::uint32_t>(chunks.size());
-  const PhrasePattern& last = chunks.back();
-  extend_right(*prefix, static_cast<std::uint32_t>(chunks[chunks.size() - 2].size()), true, last.front(), result);
-  for (std::size_t length = 1; length < last.size(); ++length) {
-    result.positions = result.owned.data();
-    result.count = result.owned.size() / result.chunks;
-    Matches longer;
-    longer.chunks = result.chunks;
-    extend_right(result, static_cast<std::uint32_t>(length), false, last[length], longer);
-    result = std::move(longer);
-  }
-  return finished(std::move(result));
+  const std::uint32_t first_length = static_cast<std::uint32_t>(chunks[chunks.size() - 2].size());
+  const MatchesPointer prefix =
+      chunks.size() == 2 ? in_text_order(ranks[0], chunks[0]) : find(chunks[0] + kGap + chunks[1]);
+  const MatchesPointer last = in_text_order(ranks[chunks.size() - 1], chunks.back());
+  const std::uint32_t* end = join(*prefix, first_length, *last, static_cast<std::uint32_t>(chunks.back().size()));
+  return make_matches(static_cast<std::uint32_t>(chunks.size()), found_.data(), end);
 }
 
-void PatternMatcher::extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word,
-                                  Matches& result) {
+MatchesPointer PatternMatcher::in_text_order(std::uint32_t rank, const PhrasePattern& phrase) {
+  MatchesPointer& sorted = in_text_order_[rank];
+  if (!sorted) {
+    const MatchesPointer matches = find(phrase);
+    std::vector<std::uint32_t> positions(matches->positions, matches->positions + matches->count);
+    std::sort(positions.begin(), positions.end());
+    sorted = make_matches(1, positions.data(), positions.data() + positions.size());
+  }
+  return sorted;
+}
+
+// Extends occurrences by a phrase after a gap. Both lists are in text order, so one walk over them finds all pairs.
+const std::uint32_t* PatternMatcher::join(const Matches& prefix, std::uint32_t first_length, const Matches& last,
+                                          std::uint32_t last_length) {
+  const std::uint32_t chunks = prefix.chunks, *source_start = index_.source_start.data;
+  const std::uint32_t *next = last.positions, *stop = last.positions + last.count;
+  std::uint32_t sentence = 0;
+  std::uint32_t* to = found_.data();
+  for (const std::uint32_t *at = prefix.positions, *end = at + prefix.count * chunks; at != end; at += chunks) {
+    while (source_start[sentence + 1] <= at[0]) ++sentence;
+    const std::uint32_t sentence_end = source_start[sentence + 1] - 1, begin = at[chunks - 1] + first_length + 1;
+    const std::uint32_t limit = std::min(at[0] + options_.max_span, sentence_end);
+    while (next != stop && *next <= at[0]) ++next;  // the list goes by the first position, not by the last
+    const std::uint32_t* found = next;
+    while (found != stop && *found < begin) ++found;
+    to = make_room(to, chunks + 1);
+    for (; found != stop && *found + last_length <= limit; ++found) {
+      for (std::uint32_t i = 0; i < chunks; ++i) *to++ = at[i];
+      *to++ = *found;
+    }
+  }
+  return to;
+}
+
+// Space in `found_`, behind `end`, for all that one occurrence can be extended to.
+std::uint32_t* PatternMatcher::make_room(std::uint32_t* end, std::uint32_t chunks) {
+  const auto used = static_cast<std::size_t>(end - found_.data());
+  const std::size_t most = std::size_t{options_.max_span} * chunks;
+  if (found_.size() < used + most) found_.resize(2 * (used + most));
+  return found_.data() + used;
+}
+
+const std::uint32_t* PatternMatcher::extend_right(const Matches& prefix, std::uint32_t last_length, bool gap,
+                                                  std::uint32_t word) {
   const std::uint32_t *source = index_.source.data, chunks = prefix.chunks;
   const auto size = static_cast<std::uint32_t>(index_.source.size);
   const std::uint32_t *occurrence = prefix.positions, *end = prefix.positions + prefix.count * chunks;
+  std::uint32_t* to = found_.data();
   for (; occurrence != end; occurrence += chunks) {
+    prefetch(source, occurrence, end, chunks);
     const std::uint32_t next = occurrence[chunks - 1] + last_length;
     const std::uint32_t limit = occurrence[0] + options_.max_span;
+    to = make_room(to, chunks + 1);
     if (!gap) {
       if (next < limit && source[next] == word) {
-        result.owned.insert(result.owned.end(), occurrence, occurrence + chunks);
+        for (std::uint32_t i = 0; i < chunks; ++i) *to++ = occurrence[i];
       }
       continue;
     }
     if (next >= limit || source[next] == kSeparator) continue;
     scan(source, next + 1, std::min(limit, size), word, [&](std::uint32_t found) {
-      result.owned.insert(result.owned.end(), occurrence, occurrence + chunks);
-      result.owned.push_back(found);
+      for (std::uint32_t i = 0; i < chunks; ++i) *to++ = occurrence[i];
+      *to++ = found;
     });
   }
+  return to;
 }
 
-void PatternMatcher::extend_left(const Matches& suffix, std::uint32_t last_length, bool gap, std::uint32_t word,
-                                 Matches& result) {
+const std::uint32_t* PatternMatcher::extend_left(const Matches& suffix, std::uint32_t last_length, bool gap,
+                                                 std::uint32_t word) {
   const std::uint32_t *source = index_.source.data, chunks = suffix.chunks;
   const std::uint32_t *occurrence = suffix.positions, *end = suffix.positions + suffix.count * chunks;
+  std::uint32_t* to = found_.data();
   for (; occurrence != end; occurrence += chunks) {
+    prefetch(source, occurrence, end, chunks);
     std::uint32_t next = occurrence[0];
     const std::uint32_t last = occurrence[chunks - 1] + last_length;
     const std::uint32_t limit = last > options_.max_span ? last - options_.max_span : 0;
+    to = make_room(to, chunks + 1);
     if (!gap) {
       if (next > limit && source[next - 1] == word) {
-        result.owned.push_back(next - 1);
-        result.owned.insert(result.owned.end(), occurrence + 1, occurrence + chunks);
+        *to++ = next - 1;
+        for (std::uint32_t i = 1; i < chunks; ++i) *to++ = occurrence[i];
       }
       continue;
     }
@@ -217,10 +254,11 @@ void PatternMatcher::extend_left(const Matches& suffix, std::uint32_t last_lengt
       const std::uint32_t found = source[--next];
       if (found == kSeparator) break;
       if (found != word) continue;
-      result.owned.push_back(next);
-      result.owned.insert(result.owned.end(), occurrence, occurrence + chunks);
+      *to++ = next;
+      for (std::uint32_t i = 0; i < chunks; ++i) *to++ = occurrence[i];
     }
   }
+  return to;
 }
 
 }  // namespace itersel

@@ -36,19 +36,27 @@ class PatternMatcher {
   // whose lists are extended most often, come in text order.
   MatchesPointer find(const PhrasePattern& pattern);
 
+  void limit_cache(std::size_t bytes) { cache_.limit(bytes); }
+
  private:
   MatchesPointer find_contiguous(const PhrasePattern& pattern);
   MatchesPointer find_discontiguous(const PhrasePattern& pattern);
   MatchesPointer find_frequent(const PhrasePattern& pattern);
   std::uint32_t frequency_rank(const PhrasePattern& phrase);
-  void extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word, Matches& result);
-  void extend_left(const Matches& suffix, std::uint32_t last_length, bool gap, std::uint32_t word, Matches& result);
+  MatchesPointer in_text_order(std::uint32_t rank, const PhrasePattern& phrase);
+  // These leave what they find in `found_`, up to the pointer that they return.
+  const std::uint32_t* join(const Matches& prefix, std::uint32_t first_length, const Matches& last,
+                            std::uint32_t last_length);
+  const std::uint32_t* extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word);
+  const std::uint32_t* extend_left(const Matches& suffix, std::uint32_t last_length, bool gap, std::uint32_t word);
+  std::uint32_t* make_room(std::uint32_t* end, std::uint32_t chunks);
 
   const BitextIndex& index_;
   const ExtractOptions options_;
   GenerationCache<PhrasePattern, MatchesPointer> cache_;
   std::unordered_map<std::uint64_t, std::uint32_t> ranks_;           // low << 32 | length -> rank
   std::unordered_map<std::uint32_t, MatchesPointer> in_text_order_;  // rank -> occurrences of a frequent phrase
+  std::vector<std::uint32_t> found_;
 };
 
 }  // namespace itersel

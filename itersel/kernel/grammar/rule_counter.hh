@@ -48,7 +48,7 @@ class RuleCounter {
   static void subtract(const OccurrenceRules& occurrence, RuleCounts& counts);
 
  private:
-  void add(const OccurrenceRule& rule);
+  void add(const OccurrenceRule& rule, const std::uint32_t* words);
   void grow();
 
   RuleCounts counts_;

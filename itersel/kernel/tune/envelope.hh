@@ -1,7 +1,8 @@
 // The upper envelope of lines: which one is the highest, as a function of x (Och 2003, Macherey et al. 2008).
 //
 // Lines come one by one and in any order. The envelope of a k-best list has some ten segments, so nearly every line is
-// rejected after a search among these: no sorting, and a list of n lines costs n·log(segments).
+// rejected after a look at these: no sorting. A line is above the envelope somewhere only if it is so where two
+// segments meet, or if it is steeper than all in one direction; that is tested for many lines at once.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +17,34 @@ struct Segment {
   double begin;  // where the line becomes the highest; −∞ for the first
   double intercept, slope;
   std::uint32_t line;  // the caller's number
+  double top = 0;      // its height at `begin`; of no use for the first
 };
 
 class UpperEnvelope {
  public:
   void clear() { segments_.clear(); }
 
+  // Adds the lines numbered `first` … `first + count − 1`, with these intercepts and slopes.
+  void add_all(const double* intercepts, const double* slopes, std::uint32_t first, std::uint32_t count) {
+    for (std::uint32_t at = 0; at < count; ++at) {
+      if (!segments_.empty()) at = next_above(intercepts, slopes, at, count);
+      // Where rounding decides, and for equal lines, the exact way decides. A few more lines than needed get here.
+      if (at < count) add(intercepts[at], slopes[at], first + at);
+    }
+  }
+
   // By ascending begin and slope.
   const std::vector<Segment>& segments() const { return segments_; }
 
-  // Whether the line became part of the envelope. Of equal lines the first one stays; a line that only touches the
-  // envelope is not part of it.
+  // Whether the line became part of the envelope. Of equal lines the one with the lower number stays; a line that only
+  // touches the envelope is not part of it.
   bool add(double intercept, double slope, std::uint32_t line) {
     auto right = segments_.begin() + static_cast<std::ptrdiff_t>(first_not_below(slope));
     if (right != segments_.end()) {
       if (right->slope == slope) {
+        if (intercept == right->intercept && line < right->line) right->line = line;
         if (intercept <= right->intercept) return false;
-      } else if (right != segments_.begin() && intercept + slope * right->begin <= height(*right, right->begin)) {
+      } else if (right != segments_.begin() && intercept + slope * right->begin <= right->top) {
         return false;
       }
     }
@@ -45,8 +57,11 @@ class UpperEnvelope {
       ++last;
     const double none = -std::numeric_limits<double>::infinity();
     const double begin = first == segments_.begin() ? none : crossing(*(first - 1), intercept, slope);
-    if (last != segments_.end()) last->begin = crossing(*last, intercept, slope);
-    const Segment added{begin, intercept, slope, line};
+    if (last != segments_.end()) {
+      last->begin = crossing(*last, intercept, slope);
+      last->top = height(*last, last->begin);
+    }
+    const Segment added{begin, intercept, slope, line, intercept + slope * begin};
     if (first == last) {
       segments_.insert(first, added);
     } else {
@@ -58,6 +73,8 @@ class UpperEnvelope {
 
  private:
   static constexpr std::size_t kFew = 16;
+  // The first of the lines from number `at` on that is not below the envelope everywhere; `count`: there is none.
+  std::uint32_t next_above(const double* intercepts, const double* slopes, std::uint32_t at, std::uint32_t count) const;
 
   // The first segment whose slope is not smaller. Among few, counting is quicker than a search whose branches nobody
   // can predict.

@@ -36,13 +36,14 @@ Surface SurfaceBuilder::finish() {
 
 namespace {
 
-// Σ_d weights[d] · features of dimension d, for all rows; dimensions are added in their order.
-void project(const ListBlock& block, const double* weights, std::vector<double>& sums) {
-  sums.assign(block.rows, 0.0);
+// Σ_d weights[d] · features of dimension d, for the rows of a list; dimensions are added in their order.
+void project(const ListBlock& block, std::int64_t begin, std::int64_t end, const double* weights,
+             std::vector<double>& sums) {
+  sums.assign(static_cast<std::size_t>(end - begin), 0.0);
   for (std::uint32_t d = 0; d < block.dimensions; ++d) {
     if (weights[d] == 0) continue;
-    const double* column = block.features + d * block.rows;
-    for (std::uint64_t row = 0; row < block.rows; ++row) sums[row] += weights[d] * column[row];
+    const double* column = block.features + d * block.rows + begin;
+    for (std::size_t row = 0; row < sums.size(); ++row) sums[row] += weights[d] * column[row];
   }
 }
 
@@ -57,33 +58,56 @@ std::uint32_t only_dimension(const double* direction, std::uint32_t dimensions) 
   return only;
 }
 
+// How many lines, from the first, have its origin.
+std::size_t same_origin(const double* origins, std::size_t lines, std::uint32_t dimensions) {
+  std::size_t count = 1;
+  while (count < lines && std::equal(origins, origins + dimensions, origins + count * dimensions)) ++count;
+  return count;
+}
+
 }  // namespace
 
 std::vector<Surface> list_surfaces(const ListBlock& block, const double* origins, const double* directions,
                                    std::size_t lines) {
   std::vector<Surface> surfaces;
   std::vector<double> intercepts, sums;
+  // What was on the envelope of a list and the line in the same place after the last origin, is tried first: most
+  // others are then below the envelope from the beginning.
+  std::vector<std::vector<std::uint32_t>> winners;
   UpperEnvelope envelope;
-  for (std::size_t q = 0; q < lines; ++q) {
-    const double *origin = origins + q * block.dimensions, *direction = directions + q * block.dimensions;
-    if (q == 0 || !std::equal(origin, origin + block.dimensions, origin - block.dimensions))
-      project(block, origin, intercepts);
-    const double* slopes = sums.data();
-    if (const std::uint32_t only = only_dimension(direction, block.dimensions); only < block.dimensions) {
-      slopes = block.features + only * block.rows;
-    } else {
-      project(block, direction, sums);
-      slopes = sums.data();
-    }
-    SurfaceBuilder builder(block.width);
+  for (std::size_t from = 0; from < lines;) {
+    const double *origin = origins + from * block.dimensions, *direction = directions + from * block.dimensions;
+    const std::size_t count = same_origin(origin, lines - from, block.dimensions);
+    std::vector<SurfaceBuilder> builders(count, SurfaceBuilder(block.width));
+    if (winners.size() < count * block.lists) winners.resize(count * block.lists);
     for (std::uint64_t list = 0; list < block.lists; ++list) {
-      envelope.clear();
-      for (std::int64_t row = block.offsets[list]; row < block.offsets[list + 1]; ++row)
-        envelope.add(intercepts[row], slopes[row], static_cast<std::uint32_t>(row));
-      builder.add(envelope.segments(),
-                  [&](std::uint32_t row) { return block.statistics + row * std::uint64_t{block.width}; });
+      const std::int64_t begin = block.offsets[list], end = block.offsets[list + 1];
+      const auto first = static_cast<std::uint32_t>(begin);
+      project(block, begin, end, origin, intercepts);
+      const auto best =
+          static_cast<std::size_t>(std::max_element(intercepts.begin(), intercepts.end()) - intercepts.begin());
+      for (std::size_t k = 0; k < count; ++k) {
+        const double* slopes;
+        const double* along = direction + k * block.dimensions;
+        if (const std::uint32_t only = only_dimension(along, block.dimensions); only < block.dimensions) {
+          slopes = block.features + only * block.rows + begin;
+        } else {
+          project(block, begin, end, along, sums);
+          slopes = sums.data();
+        }
+        std::vector<std::uint32_t>& tried = winners[k * block.lists + list];
+        envelope.clear();
+        envelope.add(intercepts[best], slopes[best], first + static_cast<std::uint32_t>(best));
+        for (const std::uint32_t row : tried) envelope.add(intercepts[row - first], slopes[row - first], row);
+        envelope.add_all(intercepts.data(), slopes, first, static_cast<std::uint32_t>(end - begin));
+        builders[k].add(envelope.segments(),
+                        [&](std::uint32_t row) { return block.statistics + row * std::uint64_t{block.width}; });
+        tried.clear();
+        for (const Segment& segment : envelope.segments()) tried.push_back(segment.line);
+      }
     }
-    surfaces.push_back(builder.finish());
+    for (SurfaceBuilder& builder : builders) surfaces.push_back(builder.finish());
+    from += count;
   }
   return surfaces;
 }
@@ -100,11 +124,11 @@ double inside(double begin, double end, double reach) {
 
 }  // namespace
 
-Step best_step(const Surface& surface, const Objective& objective, const StepRange& range) {
+LineStep best_step(const Surface& surface, const Objective& objective, const StepRange& range) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::uint32_t width = objective.width();
   std::vector<double> sums = surface.base, best_sums, zero_sums;
-  Step best{0, -infinity, 0, {}};
+  LineStep best{0, -infinity, 0, {}};
   for (std::size_t at = 0; at <= surface.points.size(); ++at) {
     const double from = at == 0 ? -infinity : surface.points[at - 1];
     const double to = at == surface.points.size() ? infinity : surface.points[at];

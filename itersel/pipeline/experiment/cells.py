@@ -1,42 +1,42 @@
-"""Experiments: a build and a grid of trainings, each tested on the same sets; resumable, several cells at a time.
+"""The cells of an experiment: each is a training and translations of the test sets; resumable.
 
-In: an `ExperimentConfig`. Out: one folder per cell below the build's work folder (a training run, translations of the
-test sets, `cell.json`), and a `GridResult` of all finished cells, with scores and tests of their differences. A cell's
-folder is named by a hash of everything its training depends on, data by content: what is done is not done again, and a
-changed configuration gets its own folder. Cells train on the engine that the configuration names; the test sets
-are translated by processes of this machine.
+In: an `ExperimentConfig` and its build. Out: one folder per cell below the build's work folder (a training run,
+translations of the test sets, `cell.json`), and a `CellResult`. A cell's folder is named by a hash of everything its
+training depends on, data by content: what is done is not done again, and a changed configuration gets its own folder.
+Cells train on the engine that the configuration names; the test sets are translated by processes of this machine.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from statistics import fmean
+from typing import Any
+from urllib.parse import quote
 
+from itersel.algorithms.registry import algorithm_class
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
-from itersel.base.figures import Choice, Declaration
-from itersel.base.files import atomic_write, file_checksum, read_lines
+from itersel.base.figures import Declaration
+from itersel.base.files import atomic_write, file_checksum
 from itersel.base.json_files import read_json, write_json
-from itersel.base.progress import Progress
 from itersel.base.usage import Stopwatch, Usage, total
-from itersel.base.workers import ordered_map
 from itersel.decode.decoder import DecoderConfig
-from itersel.evaluation.scoring import Evaluation, EvaluationOptions, System, score_systems
 from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import open_source
 from itersel.lm.model import LanguageModel
+from itersel.model.domain_weights import FOLDER as DOMAINS
+from itersel.model.domain_weights import DomainWeights
 from itersel.model.features import GROUPS, PREFIXES, Weights, parse_groups
-from itersel.pipeline.build import build, built
+from itersel.pipeline.build import build
 from itersel.pipeline.build_config import TRAIN
 from itersel.pipeline.build_paths import fold_model_paths, language_model_path, shards_path
-from itersel.pipeline.experiment.config import GIVEN, Cell, ExperimentConfig, run_suffix
+from itersel.pipeline.experiment.config import BY_DOMAIN, GIVEN, Cell, ExperimentConfig, run_suffix
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig, expand, identity
 from itersel.run.defaults import with_defaults
@@ -47,11 +47,10 @@ from itersel.run.history import read_history
 from itersel.shards.shard import Shard
 
 FORMAT = 3
-METRICS = ("bleu", "chrf")
 GIVEN_WEIGHTS = Declaration(GIVEN, "given weights", 0, figures=DEVTEST_FIGURES)
 """What is measured of weights that nothing was trained for."""
 LOCAL = "local"
-"""The engine whose cells run side by side; others share out the work of one cell after the other."""
+"""The engine whose processes are those of this machine."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,37 @@ class CellPlan:
     decoder: DecoderConfig
     """Limits of the search in the test sets."""
     folder: Path
+    domains: tuple[str, ...] = ()
+    """The domains with a training each; none: there is one training."""
+    sentences: int = 0
+    """Sentences to decode in all epochs and in the test sets: about how much work it is."""
 
     @property
     def run(self) -> Path:
-        """The training's directory, which is called as the cell."""
-        return self.folder / self.cell.name
+        """The training's directory, which is called as the cell; of several, how their names begin."""
+        return self.folder / self.cell.training_name
+
+    @property
+    def trainings(self) -> dict[Path, TrainConfig]:
+        """What is trained, by directory; nothing for given weights."""
+        if self.cell.algorithm == GIVEN:
+            return {}
+        if not self.domains:
+            return {self.run: self.training}
+        return {
+            self.run.with_name(f"{self.run.name}.{quote(domain, safe=' ')}"): replace(self.training, domain=domain)
+            for domain in self.domains
+        }
+
+    def weights(self) -> Weights | DomainWeights:
+        """What the test sets are translated with, after the training."""
+        if self.cell.algorithm == GIVEN:
+            return Weights.read(self.cell.weights or "")
+        runs = list(self.trainings)
+        if self.cell.by_domain and not self.domains:
+            return DomainWeights.read(runs[0] / DOMAINS)
+        learned = [Weights.read(run / "weights.txt.gz") for run in runs]
+        return DomainWeights(dict(zip(self.domains, learned, strict=True))) if self.domains else learned[0]
 
     @property
     def system(self) -> str:
@@ -80,10 +105,15 @@ class CellPlan:
 
     @property
     def record(self) -> Path:
-        return self.folder / "cell.json"
+        return self.folder / f"cell{self._part}.json"
 
     def translations(self, test: str) -> Path:
-        return self.folder / f"{test}.txt.gz"
+        return self.folder / f"{test}{self._part}.txt.gz"
+
+    @property
+    def _part(self) -> str:
+        """Tells its files from those of a cell that shares the training."""
+        return f".{BY_DOMAIN}" if self.cell.by_domain else ""
 
 
 @dataclass(frozen=True)
@@ -98,13 +128,13 @@ class CellResult:
     features: str
     varied: dict[str, Any]
     weights: int
-    """Number of non-zero weights of the chosen epoch."""
+    """Number of non-zero weights of the chosen epoch; of several models, of all together."""
     chosen: int | None
-    """The epoch, from 1; None for given weights."""
+    """The epoch, from 1; None for given weights and several trainings."""
     facts: dict[str, float]
     """Declared numbers of the chosen epoch, or of the given weights."""
     epochs: list[dict[str, float]]
-    """Declared numbers of every epoch, with its number as `epoch`."""
+    """Declared numbers of every epoch, with its number as `epoch`; of several trainings one after the other."""
     cpu_seconds: float
     """Processor time of the training's decoding and learning, over all epochs and shards."""
     wall_seconds: float | None
@@ -122,68 +152,13 @@ class CellResult:
     and the shards."""
     run: int = 1
     """Which of the repeats."""
+    models: int = 1
+    """Into how many models the weights are divided: one for each domain, or one for all."""
 
     @property
     def system(self) -> str:
         """The name that all repeats share."""
         return self.name.removesuffix(run_suffix(self.run))
-
-
-@dataclass(frozen=True)
-class GridResult:
-    """All finished cells in the grid's order, and the evaluation of their systems by test set."""
-
-    config: ExperimentConfig
-    results: tuple[CellResult, ...]
-    evaluations: dict[str, Evaluation]
-    runs: tuple[Path, ...] = ()
-    """Directories of their trainings."""
-    stages: tuple[StageResult, ...] = ()
-    """The stages of the build, as they were made; empty if the build is not complete."""
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """The number of each algorithm in the table: as declared.
-
-        Those without a number of their own get the next free ones, in the grid's order.
-        """
-        declared = {one.algorithm: one.declaration.number for one in self.results}
-        made: dict[str, int] = {}
-        for name, number in declared.items():
-            if number is not None and number not in made.values():
-                made[name] = number
-        following = max([0, *made.values()]) + 1
-        for name in declared:
-            if name not in made:
-                made[name] = following
-                following += 1
-        return made
-
-    @property
-    def choices(self) -> dict[Choice, Declaration]:
-        """What the cells' epochs are chosen by, each with the first declaration that says so."""
-        made: dict[Choice, Declaration] = {}
-        for one in self.results:
-            made.setdefault(one.declaration.choice, one.declaration)
-        return made
-
-
-class OfSystem(Protocol):
-    """Something of a cell, which belongs to a system."""
-
-    @property
-    def system(self) -> str: ...
-
-
-Member = TypeVar("Member", bound=OfSystem)
-
-
-def by_system(members: Iterable[Member]) -> dict[str, list[Member]]:
-    """Cells with their repeats, by the name that they share, in the order given."""
-    found: dict[str, list[Member]] = {}
-    for one in members:
-        found.setdefault(one.system, []).append(one)
-    return found
 
 
 def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
@@ -226,9 +201,38 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
         key = identity(
             training, [open_source(path) for path in training.shards], [open_source(path) for path in devtest]
         )
-    digest = hashlib.sha256(json.dumps(key | {"cell": cell.name}, sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps(key | {"cell": cell.training_name}, sort_keys=True).encode()).hexdigest()
     folder = config.build.work / "experiments" / config.name / digest[:12]
-    return CellPlan(cell, training, tests, model, config.decoder or training.epoch.decoder, folder)
+    domains = _domains(cell, training, tests) if cell.by_domain else ()
+    decoder = config.decoder or training.epoch.decoder
+    return CellPlan(cell, training, tests, model, decoder, folder, domains, _sentences(cell, training, tests))
+
+
+def _sentences(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> int:
+    """Sentences that the cell decodes, in all epochs."""
+
+    def count(paths: Sequence[str]) -> int:
+        return sum(len(Shard(path)) for path in paths)
+
+    rounds = 1 if cell.algorithm == GIVEN else training.epochs
+    return rounds * (count(training.shards) + count(training.devtest)) + sum(map(count, tests.values()))
+
+
+def _domains(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The domains to train for one by one, if the algorithm does not; ConfigError if a test set has others."""
+    known = _labels(training.shards)
+    hint = "Give the sets labels (`domains`), and the tuning set all domains of the test sets."
+    for name, labels in ((cell.tuning, known), *((name, _labels(shards)) for name, shards in tests.items())):
+        if "" in labels:
+            raise ConfigError(f"{cell.name}: {name} has sentences without a domain", hint=hint)
+        if labels - known:
+            first = min(labels - known)
+            raise ConfigError(f"{cell.name}: {name} has the domain {first!r}, but {cell.tuning} has not", hint=hint)
+    return () if algorithm_class(cell.algorithm).by_domain else tuple(sorted(known))
+
+
+def _labels(shards: Sequence[str]) -> set[str]:
+    return {shard.task(number) for shard in map(Shard, shards) for number in range(len(shard))}
 
 
 def _with_groups(cell: Cell, shards: Sequence[str]) -> EpochConfig:
@@ -250,49 +254,20 @@ def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
     return tuple(expand([os.fspath(shards_path(config.build, name) / "*.itsh")], name))
 
 
-def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
-    """Finish the cells, in order.
-
-    On this machine, several cells run at a time, each in one process; a single cell gets all `jobs`. Other engines run
-    one cell after the other.
-    """
-    waiting = [plan for plan in plans if finished(plan) is None]
-    if len(waiting) < 2 or jobs == 1 or any(plan.training.run.runner != LOCAL for plan in waiting):
-        for plan in plans:
-            yield finished(plan) or run_cell(plan, jobs)
-        return
-
-    def work(plan: CellPlan) -> CellResult:
-        plan.folder.mkdir(parents=True, exist_ok=True)
-        # Messages of several cells at once would be unreadable, so each cell has a log.
-        with open(plan.folder / "log.txt", "a", buffering=1) as log, contextlib.redirect_stderr(log):
-            return run_cell(plan, side_by_side=together)
-
-    together = min(jobs, len(waiting))
-    done = {plan.folder: result for plan in plans if (result := finished(plan)) is not None}
-    results = ordered_map(work, waiting, together, describe=lambda plan: plan.cell.name)
-    with contextlib.closing(results), Progress("cells", len(plans), unit="cells") as progress:
-        for plan in plans:
-            yield done[plan.folder] if plan.folder in done else next(results)
-            progress.advance(note=plan.cell.name)
-
-
 def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult:
     """Train, or resume the training; then translate the test sets with the chosen epoch's weights."""
-    training = plan.training
-    if training.run.runner == LOCAL:
-        training = replace(training, run=replace(training.run, jobs=jobs))
-    given = plan.cell.algorithm == GIVEN
-    weights_file = (plan.cell.weights or "") if given else train(training, plan.run, warn=events.warn)
-    history = None if given else read_history(plan.run)
+    for directory, training in plan.trainings.items():
+        if training.run.runner == LOCAL:
+            training = replace(training, run=replace(training.run, jobs=jobs))
+        train(training, directory, warn=events.warn)
+    histories = [read_history(directory) for directory in plan.trainings]
     watch = Stopwatch()  # from here on: the epochs have recorded what they took
-    weights, model = Weights.read(weights_file), LanguageModel(plan.model)
-    trained = () if history is None else history.epochs
+    weights, model = plan.weights(), LanguageModel(plan.model)
+    trained = [epoch for history in histories for epoch in history.epochs]
     epochs = [{"epoch": one.number, **one.whole.sums} for one in trained]
-    if history is None:
-        facts: Mapping[str, float] = _devtest_facts(training, weights, model, jobs)
-    else:
-        facts = {} if history.best is None else history.best.whole.sums
+    facts = _mean_facts([history.best.whole.sums for history in histories if history.best is not None])
+    if not histories or (plan.cell.by_domain and "" not in _labels(plan.training.devtest)):
+        facts |= _devtest_facts(plan.training, weights, model, jobs)
     for name, paths in plan.tests.items():
         lines = translate_shards([Shard(path) for path in paths], weights, model, plan.decoder, jobs)
         with atomic_write(plan.translations(name)) as stream:
@@ -301,13 +276,13 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
     result = CellResult(
         name=plan.cell.name,
         algorithm=plan.cell.algorithm,
-        declaration=GIVEN_WEIGHTS if history is None else history.declaration,
+        declaration=histories[0].declaration if histories else GIVEN_WEIGHTS,
         tuning=plan.cell.tuning,
         features=plan.cell.features,
         varied=plan.cell.varied,
-        weights=len(weights),
-        chosen=None if history is None else history.chosen,
-        facts=dict(facts),
+        weights=sum(map(len, weights.by_domain.values())) if isinstance(weights, DomainWeights) else len(weights),
+        chosen=histories[0].chosen if len(histories) == 1 else None,
+        facts=facts,
         epochs=epochs,
         cpu_seconds=sum(one.whole.total_seconds for one in trained),
         wall_seconds=used.wall_seconds,
@@ -317,12 +292,21 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         commit=used.commit,
         tests=_test_conditions(plan),
         run=plan.cell.run,
+        models=len(weights.by_domain) if isinstance(weights, DomainWeights) else 1,
     )
-    write_json(plan.record, {"format": FORMAT, "epochs_wanted": training.epochs} | asdict(result))
+    write_json(plan.record, {"format": FORMAT, "epochs_wanted": plan.training.epochs} | asdict(result))
     return result
 
 
-def _devtest_facts(training: TrainConfig, weights: Weights, model: LanguageModel, jobs: int) -> dict[str, float]:
+def _mean_facts(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The facts that all trainings have."""
+    shared = [key for key in several[0] if all(key in one for one in several)] if several else []
+    return {key: fmean(one[key] for one in several) for key in shared} if len(several) != 1 else dict(several[0])
+
+
+def _devtest_facts(
+    training: TrainConfig, weights: Weights | DomainWeights, model: LanguageModel, jobs: int
+) -> dict[str, float]:
     """Devtest scores of given weights, as after an epoch."""
     shards = [Shard(path) for path in training.devtest]
     return score(shards, translate_shards(shards, weights, model, training.epoch.decoder, jobs)).facts
@@ -345,26 +329,6 @@ def finished(plan: CellPlan) -> CellResult | None:
     except InputError as error:
         raise InputError(error.message, where=place) from None
     return CellResult(**record | {"declaration": declaration})
-
-
-def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: int = 1) -> GridResult:
-    """Scores of all finished cells' systems on the test sets, and tests of the differences between any two."""
-    done = [(plan, result) for plan in plans if (result := finished(plan)) is not None]
-    runs = by_system(plan for plan, _ in done)
-    evaluations = {}
-    for name in config.tests if done else ():
-        shards = [Shard(path) for path in done[0][0].tests[name]]
-        references = [shard.references(number) for shard in shards for number in range(len(shard))]
-        systems = [
-            System(system, [list(read_lines(plan.translations(name))) for plan in several])
-            for system, several in runs.items()
-        ]
-        options = EvaluationOptions(
-            metrics=METRICS, trials=config.significance.trials, seed=config.significance.seed, jobs=jobs
-        )
-        evaluations[name] = score_systems(systems, references, options)
-    trainings = tuple(plan.run for plan, _ in done if plan.cell.algorithm != GIVEN)
-    return GridResult(config, tuple(result for _, result in done), evaluations, trainings, tuple(built(config.build)))
 
 
 def _test_conditions(plan: CellPlan) -> dict[str, list[str]]:

@@ -23,12 +23,15 @@ from itersel.base.settings import Given
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
-from itersel.pipeline.build_config import TRAIN, BuildConfig, FeatureGroups, Name
+from itersel.pipeline.build_config import TRAIN, BuildConfig, FeatureGroups
+from itersel.pipeline.set_config import Name
 from itersel.run.config import TrainConfig, check_search, load_train_config
+from itersel.run.layout import RANDOM_KINDS
 
 GIVEN = "given"
 """The algorithm of a cell that takes weights from a file: nothing is trained."""
-RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run")
+BY_DOMAIN = "by_domain"
+RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run", "domain")
 """Keys of a training that the experiment itself fills in."""
 
 
@@ -49,6 +52,14 @@ class SignificanceConfig:
 
 
 @dataclass(frozen=True)
+class TableConfig:
+    """Tables in the form of WMT 2013: test sets as rows, tuning modes as columns, a table for each learner."""
+
+    domains: str | None = None
+    """The test set with a row for each of its domains, and their average."""
+
+
+@dataclass(frozen=True)
 class BlockConfig:
     """A part of the grid: algorithms × tuning sets × feature groups × varied keys."""
 
@@ -62,6 +73,18 @@ class BlockConfig:
     weights: PathStr | None = None
     name: str = ""
     repeats: Annotated[int, Range(1)] = 1
+    by_domain: tuple[bool, ...] = (False,)
+    """True: each sentence of a test set is translated with the weights of its domain. Algorithms that have such weights
+    learn them in one training; with others there is a training for each domain of the tuning set."""
+    table: str = ""
+    """With `table` in the file: the table that the block's system is in, such as `margin perceptron`."""
+    column: str = ""
+    """The column that it is there, such as `pooled`."""
+
+    @property
+    def label(self) -> str:
+        """What the names of the cells begin with: the given name, or the place in the tables."""
+        return self.name or "-".join(part for part in (self.table, self.column.rstrip(".")) if part)
 
     def __post_init__(self) -> None:
         validate(self)
@@ -72,11 +95,14 @@ class BlockConfig:
             raise ConfigError("algorithm is []; give at least one")
         if not self.features:
             raise ConfigError("features is []; give at least one")
+        if not self.by_domain:
+            raise ConfigError("by_domain is []; give true or false")
         if GIVEN in self.algorithm:
             others = bool(self.tuning or self.set.items() or self.vary.items() or self.repeats > 1)
-            if self.weights is None or others:
+            if self.weights is None or others or True in self.by_domain:
                 raise ConfigError(
-                    "algorithm is 'given', which needs `weights`, and no `tuning`, `set`, `vary` or `repeats`",
+                    "algorithm is 'given', which needs `weights`, and no `tuning`, `set`, `vary`, `repeats` or"
+                    " `by_domain`",
                     hint="Give a weight file.",
                 )
         elif not self.tuning:
@@ -99,6 +125,8 @@ class ExperimentFile:
     train: Settings = field(default_factory=Settings)
     """Keys of conf/train.yaml, for all cells."""
     decoder: DecoderConfig | None = None
+    table: TableConfig | None = None
+    """Tables with a column for each block, instead of one with a row for each cell."""
     significance: SignificanceConfig = SignificanceConfig()
     run: RunConfig = field(default_factory=RunConfig)
     """The engine that trains the cells."""
@@ -131,6 +159,11 @@ class Cell:
     label: str = ""
     run: int = 1
     """Which of the repeats."""
+    by_domain: bool = False
+    """Whether each sentence is translated with the weights of its domain."""
+    table: str = ""
+    column: str = ""
+    """Where it is in tables of the form of WMT 2013."""
 
     @property
     def name(self) -> str:
@@ -140,13 +173,22 @@ class Cell:
     @property
     def system(self) -> str:
         """The name that all repeats share."""
+        return self._system(self.varied)
+
+    @property
+    def training_name(self) -> str:
+        """The name of its training, which a cell that translates in another way may share."""
+        varied = {key: value for key, value in self.varied.items() if key != BY_DOMAIN}
+        return self._system(varied) + run_suffix(self.run)
+
+    def _system(self, varied: Mapping[str, Any]) -> str:
         parts = [self.label, self.algorithm_name, self.tuning.replace(":", "."), self.features.replace(",", "+")]
-        parts += [f"{key.rpartition('.')[2]}={value}" for key, value in self.varied.items()]
+        parts += [f"{key.rpartition('.')[2]}={value}" for key, value in varied.items()]
         return re.sub(r"[^A-Za-z0-9_.+=-]", "_", "-".join(part for part in parts if part))
 
     @property
     def algorithm_name(self) -> str:
-        """What the algorithm calls itself."""
+        """The algorithm's label."""
         return GIVEN if self.algorithm == GIVEN else algorithm_class(self.algorithm).name
 
     def tuning_set(self) -> tuple[str, int | None]:
@@ -171,6 +213,8 @@ class ExperimentConfig:
     """The file's content, kept with the results."""
     run: RunConfig = field(default_factory=RunConfig)
     """The engine that trains the cells."""
+    table: TableConfig | None = None
+    """Tables in the form of WMT 2013; none: a table in that of ACL 2012."""
 
 
 def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str] = ()) -> ExperimentConfig:
@@ -192,6 +236,19 @@ def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str]
         except ConfigError as error:
             where = error.where or (None if given is None else given.origin.where)
             raise ConfigError(error.message, where=where, hint=error.hint) from None
+        _check_columns(file, block, cells, given)
+    if file.table is not None and file.table.domains not in (None, *file.tests):
+        raise ConfigError(
+            f"table.domains is {file.table.domains!r}, which is not among the tests",
+            where=_where(settings.find("table.domains")),
+            hint=f"Choose one of {', '.join(file.tests)}.",
+        )
+    if file.table is not None and file.table.domains is not None and not made.labelled(file.table.domains):
+        raise ConfigError(
+            f"table.domains is {file.table.domains!r}, whose sentences have no domains",
+            where=_where(settings.find("table.domains")),
+            hint="Give the set labels (docs/building.md).",
+        )
     cell_names = [cell.name for cell in cells]
     for name in cell_names:
         if cell_names.count(name) > 1:
@@ -206,7 +263,30 @@ def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str]
         file.decoder,
         settings.plain(),
         file.run,
+        file.table,
     )
+
+
+def _where(given: Given | None) -> str | None:
+    return None if given is None else given.origin.where
+
+
+def _check_columns(file: ExperimentFile, block: BlockConfig, cells: Sequence[Cell], given: Given | None) -> None:
+    """With tables by column, every block is one column of its own; otherwise, there are no columns."""
+    if file.table is None:
+        if block.table or block.column:
+            raise ConfigError("a block has a column, but the file has no `table`", where=_where(given), hint="Add it.")
+        return
+    if not (block.table and block.column):
+        hint = "Give it both, such as `table: margin perceptron` and `column: pooled`."
+        raise ConfigError("a block has no table or no column", where=_where(given), hint=hint)
+    mine = {cell.system for cell in cells if (cell.table, cell.column) == (block.table, block.column)}
+    if len(mine) > 1:
+        raise ConfigError(
+            f"{len(mine)} systems are the column {block.column!r} of {block.table!r}: {', '.join(sorted(mine))}",
+            where=_where(given),
+            hint="Give each a block and a column of its own.",
+        )
 
 
 def _block(settings: Settings, number: int) -> Given | None:
@@ -226,16 +306,38 @@ def _cells(block: BlockConfig, common: Settings) -> Iterator[Cell]:
             # Nothing is trained, but devtest is decoded as after the others' epochs.
             decoder = _training(common, DEFAULT).epoch.decoder
             training = TrainConfig(epoch=EpochConfig(decoder=decoder))
-            yield Cell(GIVEN, "", block.features[0], training, {}, block.weights, block.name)
+            yield Cell(
+                GIVEN,
+                "",
+                block.features[0],
+                training,
+                weights=block.weights,
+                label=block.label,
+                table=block.table,
+                column=block.column,
+            )
             continue
         vary = {key: given.value if isinstance(given.value, list) else [given] for key, given in block.vary.items()}
-        for tuning, group in product(block.tuning, block.features):
+        for tuning, group, by_domain in product(block.tuning, block.features, block.by_domain):
             for values in product(*vary.values()):
                 varied = dict(zip(vary, values, strict=True))
                 training = _training(_with(_with(common, block.set), varied), algorithm)
                 plain = {key: value.plain() for key, value in varied.items()}
+                plain |= {BY_DOMAIN: True} if by_domain else {}
                 for run, seeded in enumerate(_repeated(training, block.repeats), 1):
-                    yield Cell(algorithm, tuning, group, seeded, plain, None, block.name, run)
+                    yield Cell(
+                        algorithm,
+                        tuning,
+                        group,
+                        seeded,
+                        plain,
+                        None,
+                        block.label,
+                        run,
+                        by_domain,
+                        block.table,
+                        block.column,
+                    )
 
 
 def _repeated(training: TrainConfig, repeats: int) -> Iterator[TrainConfig]:
@@ -245,7 +347,8 @@ def _repeated(training: TrainConfig, repeats: int) -> Iterator[TrainConfig]:
     if own is None and kind is not None:
         own = kind()
     seeded = hasattr(own, "seed")  # the algorithm's own configuration has one
-    if repeats > 1 and not epoch.shuffle and not seeded:
+    layout, dealt = training.layout, training.layout.kind in RANDOM_KINDS
+    if repeats > 1 and not epoch.shuffle and not seeded and not dealt:
         raise ConfigError(
             f"repeats is {repeats}, but all runs would be the same", hint="Set epoch.shuffle: true, which has a seed."
         )
@@ -253,7 +356,12 @@ def _repeated(training: TrainConfig, repeats: int) -> Iterator[TrainConfig]:
     for more in range(repeats):
         learn = replace(epoch.learn, pairs=replace(pairs, seed=pairs.seed + more))
         changed = replace(own, seed=own.seed + more) if seeded and more else training.own
-        yield replace(training, epoch=replace(epoch, seed=epoch.seed + more, learn=learn), own=changed)
+        yield replace(
+            training,
+            epoch=replace(epoch, seed=epoch.seed + more, learn=learn),
+            layout=replace(layout, seed=layout.seed + more) if dealt else layout,
+            own=changed,
+        )
 
 
 def _training(settings: Settings, algorithm: str) -> TrainConfig:

@@ -8,7 +8,7 @@ from typing import Any
 from itersel.base.progress import duration
 from itersel.base.version import __version__, commit
 from itersel.evaluation.scoring import Evaluation
-from itersel.pipeline.experiment.cells import GridResult
+from itersel.pipeline.experiment.grid_result import GridResult
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Effort:
     """The largest number of cells that ran side by side."""
     peak_megabytes: int | None
     """The largest of all stages and cells that recorded it."""
+    disk_bytes: int | None = None
+    """What the build and the cells take on disk; None unless every stage has a record of this configuration."""
 
 
 def effort(grid: GridResult) -> Effort:
@@ -39,11 +41,13 @@ def effort(grid: GridResult) -> Effort:
         cpu_seconds=round(sum(cell.cpu_seconds for cell in cells), 3),
         side_by_side=max((cell.side_by_side for cell in cells), default=1),
         peak_megabytes=max((peak for peak in peaks if peak is not None), default=None),
+        disk_bytes=sum(stage.bytes for stage in stages) + grid.cell_bytes if stages else None,
     )
 
 
 def sentence(spent: Effort, cells: int) -> str:
-    """As in: Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process."""
+    """As in: Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process, 9 GB of
+    disk."""
     parts = [] if spent.build_seconds is None else [f"build {duration(spent.build_seconds)}"]
     if spent.unknown < cells:
         remarks = [f"{spent.side_by_side} side by side"] if spent.side_by_side > 1 else []
@@ -54,6 +58,8 @@ def sentence(spent: Effort, cells: int) -> str:
         parts.append("cells' wall time unknown")
     if spent.peak_megabytes is not None:
         parts.append(f"peak {_memory(spent.peak_megabytes)} per process")
+    if spent.disk_bytes is not None:
+        parts.append(f"{_memory(round(spent.disk_bytes / 2**20))} of disk")
     text = ", ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 

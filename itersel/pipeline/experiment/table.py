@@ -16,8 +16,10 @@ from statistics import fmean
 from itersel.base.figures import Choice, Declaration
 from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Repeats, Row
 from itersel.evaluation.scoring import Evaluation
-from itersel.pipeline.experiment.cells import METRICS, CellResult, GridResult, by_system
+from itersel.pipeline.experiment.cells import CellResult
 from itersel.pipeline.experiment.config import GIVEN
+from itersel.pipeline.experiment.grid_result import METRICS, GridResult, by_system
+from itersel.pipeline.experiment.plots import plots
 from itersel.pipeline.experiment.results import effort, sentence
 
 DEVTEST = "devtest"
@@ -117,7 +119,8 @@ def paper_table(grid: GridResult) -> PaperTable:
         seconds = cell.cpu_seconds
         entries.append(Entry(f"{seconds:,.1f}" if seconds < 10 else f"{seconds:,.0f}", seconds))
         rows.append(Row(cell.name, tuple(entries)))
-    return PaperTable(tuple(columns), tuple(rows), legend(grid), repeats(grid, found))
+    drawn = plots(grid, [system.mean for system in found])
+    return PaperTable(tuple(columns), tuple(rows), legend(grid), repeats(grid, found), plots=drawn)
 
 
 def repeats(grid: GridResult, systems: Sequence[SystemRow]) -> tuple[Repeats, ...]:

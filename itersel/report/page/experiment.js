@@ -4,6 +4,12 @@ function drawExperiment() {
   for (const experiment of data.experiment) section("experiment").append(...experimentTable(experiment));
 }
 
+// What domains share, for runs whose shards are domains.
+function drawSharing() {
+  if (!data.sharing.length) return removeSection("sharing");
+  for (const one of data.sharing) section("sharing").append(...experimentTable(one));
+}
+
 function experimentTable(experiment) {
   // Words go where there is no room; sentences stay.
   const goes = (column, k) => k > 0 && column.left && !column.prose;
@@ -33,7 +39,67 @@ function experimentTable(experiment) {
     cells.element,
     h("div", { class: "below" }, legend),
     ...(experiment.repeats.length ? [repeatsCard(experiment.repeats)] : []),
+    ...experiment.plots.map(plotCard),
   ];
+}
+
+// Scores above, model sizes below, as one setting changes. The values are spaced evenly: a setting may be 0, or none.
+function plotCard(plot) {
+  const legend = plot.scores.map((one, k) => h("span", { class: "nowrap" }, key(k), one.label, " "));
+  return h(
+    "div",
+    { class: "card below" },
+    h("h3", {}, capital(plot.caption)),
+    h("p", { class: "sub" }, legend),
+    chart("setting-scores", (width) => settingLines(plot, plot.scores, show.score, width)),
+    h("p", { class: "sub" }, "Features with a weight"),
+    chart("setting-sizes", (width) =>
+      settingLines(plot, [{ label: "Features", values: plot.sizes }], show.short, width, { log: plot.sizes.every((one) => one > 0) }),
+    ),
+  );
+}
+
+function settingLines(plot, series, format, width, options = {}) {
+  const height = 190;
+  const box = { left: 56, right: width - 40, top: 10, bottom: height - 40 };
+  const all = series.flatMap((one) => one.values).filter((value) => value !== null);
+  const y = scale(all, box.bottom, box.top, { count: 4, ...options });
+  const x = (k) => box.left + ((k + 0.5) / plot.values.length) * (box.right - box.left);
+  const spoken = series.map((one) => {
+    const points = one.values.map((value, k) => `${plot.values[k]}: ${value === null ? "unknown" : format(value)}`);
+    return `${one.label}: ${points.join(", ")}`;
+  });
+  const svg = s("svg", {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: "img",
+    "aria-label": `By ${plot.setting}. ${spoken.join("; ")}`,
+  });
+  for (const value of y.ticks) {
+    svg.append(
+      s("line", { class: "rule", x1: box.left, x2: box.right, y1: y.at(value), y2: y.at(value) }),
+      s("text", { x: box.left - 8, y: y.at(value) + 4, "text-anchor": "end" }, show.short(value)),
+    );
+  }
+  svg.append(s("line", { class: "axis", x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }));
+  const room = Math.max(3, Math.floor((box.right - box.left) / plot.values.length / 8));
+  plot.values.forEach((value, k) =>
+    svg.append(s("text", { x: x(k), y: box.bottom + 18, "text-anchor": "middle" }, clip(value, room))),
+  );
+  svg.append(s("text", { x: (box.left + box.right) / 2, y: box.bottom + 35, "text-anchor": "middle" }, plot.setting));
+  series.forEach((one, number) => {
+    const known = one.values.map((value, k) => [k, value]).filter(([, value]) => value !== null);
+    const path = known.map(([k, value], at) => `${at ? "L" : "M"}${x(k).toFixed(1)} ${y.at(value).toFixed(1)}`);
+    const line = { d: path.join(""), fill: "none", class: "line", "stroke-width": 2, style: { stroke: color(number) } };
+    svg.append(s("path", line));
+    for (const [k, value] of known) {
+      const dot = mark(number, x(k), y.at(value), 4.5);
+      dot.append(s("title", {}, `${one.label}, ${plot.setting} ${plot.values[k]}: ${format(value)}`));
+      svg.append(dot);
+    }
+  });
+  return svg;
 }
 
 // Box plots of the runs of each system, one test set at a time.

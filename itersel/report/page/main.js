@@ -78,7 +78,9 @@ for (const draw of [
   drawShards,
   drawTime,
   drawWeights,
+  drawListing,
   drawFeatures,
+  drawSharing,
   drawTranslations,
   drawConfiguration,
 ])

@@ -120,7 +120,7 @@ def _read_ids(path: Path) -> tuple[int, ...]:
     for number, line in enumerate(read_lines(path), 1):
         word = line.strip()
         if not (word.isascii() and word.isdecimal() and len(word) < 10):
-            raise InputError(f"{line!r} is no question id", where=f"{path}:{number}")
+            raise InputError(f"{line!r} is not a question id", where=f"{path}:{number}")
         if int(word) in ids:
             raise InputError(f"question {int(word)} is listed twice", where=f"{path}:{number}")
         ids[int(word)] = None

@@ -35,7 +35,7 @@ class Name:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(_NAME, self.text):
-            raise InputError(f"{self.text!r} is no FunQL name")
+            raise InputError(f"{self.text!r} is not a FunQL name")
 
     def __str__(self) -> str:
         return f"'{self.text}'"
@@ -50,7 +50,7 @@ class Call:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(_SYMBOL, self.symbol):
-            raise InputError(f"{self.symbol!r} is no FunQL function")
+            raise InputError(f"{self.symbol!r} is not a FunQL function")
 
     def __str__(self) -> str:
         return f"{self.symbol}({', '.join(map(str, self.arguments))})" if self.arguments else self.symbol
@@ -87,7 +87,7 @@ def parse(text: str) -> Tree:
         kind, value = lexemes[position]
         if not open_calls:
             if kind != "end":
-                raise InputError(f"{text!r} goes on with {value!r} after its last bracket")
+                raise InputError(f"{text!r} continues with {value!r} after its last bracket")
             return tree
         if value != ",":
             raise InputError(f"{text!r} has {value or 'its end'!r} where a comma or closing bracket should be")

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from engine_cases import small_data
-from itersel.algorithms.domain_mert import MultitaskMertConfig, average, moved_towards
+from itersel.algorithms.domain_mert import MultitaskMertConfig, moved_towards
 from itersel.algorithms.mert import MertConfig
 from itersel.base.errors import ConfigError
 from itersel.engines import RunConfig
+from itersel.model.domain_weights import average
 from itersel.model.features import Weights
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig

@@ -173,7 +173,7 @@ def test_impossible_options(options):
         ("0-0\n2-0\n", ":2", "link 2-0 points beyond the source sentence, which has 2 tokens"),
         ("0-0\n0-1\n", ":2", "link 0-1 points beyond the target sentence, which has 1 tokens"),
         ("0-0\n", ":2", "ends after 1 lines"),
-        ("0-0\n0-0\n\n", ":3", "goes on after 2 lines"),
+        ("0-0\n0-0\n\n", ":3", "continues after 2 lines"),
     ],
 )
 def test_links_that_do_not_fit_the_text(tmp_path, content, where, message):

@@ -85,7 +85,7 @@ def test_a_folder_of_another_kind_is_refused(tmp_path, there, wanted, marked):
 )
 def test_files_that_would_be_replaced_are_named(tmp_path, kind, name):
     (tmp_path / name).write_text("mine")
-    with pytest.raises(ConfigError, match=f"this folder has {name} in it, which is no part of {kind.holds}"):
+    with pytest.raises(ConfigError, match=f"this folder has {name} in it, which is not part of {kind.holds}"):
         claim_folder(tmp_path, kind)
     assert (tmp_path / name).read_text() == "mine" and not (tmp_path / MARK).exists()
 

@@ -141,7 +141,7 @@ MISTAKES = [
         "mmap lm http://kheafield.com/code format version 4\n\0" + "x" * 200,
         "lm.bin: not a readable ARPA or KenLM binary file of order 2 to 6: Binary file has versio",
     ),
-    ("prepare", "train.en", "a house\n", "train.en:2: ends after 1 lines, but train.de goes on"),
+    ("prepare", "train.en", "a house\n", "train.en:2: ends after 1 lines, but train.de continues"),
     (
         "prepare",
         "train.de",
@@ -165,12 +165,12 @@ MISTAKES = [
         "a ||| b\na ||| b\na ||| b\na ||| b\na ||| b\na ||| b\n",
         "train.de:1: ||| separates the fields of translations and cannot be a word",
     ),
-    ("build", "train.de", "ein haus\n", "train.de:2: ends after 1 lines, but train.en goes on"),
+    ("build", "train.de", "ein haus\n", "train.de:2: ends after 1 lines, but train.en continues"),
     (
         "build",
         "train.en",
         "a house\na house\na house\na house\na house\na house\na house\n",
-        "train.de:7: ends after 6 lines, but train.en goes on",
+        "train.de:7: ends after 6 lines, but train.en continues",
     ),
     ("split apply", "splitter", "ein x\n", "splitter:1: not a compound splitter"),
     ("split apply", "splitter", "{}\n", "splitter:1: not a compound splitter"),
@@ -221,17 +221,17 @@ MISTAKES = [
         "shard",
         "train.en",
         "a house\na house\na house\na house\na house\na house\na house\na house\na house\n",
-        "train.en:7: goes on, but train.de ends after 6 lines",
+        "train.en:7: continues, but train.de ends after 6 lines",
     ),
     ("shard", "train.domain", "a\n", "train.domain:2: ends after 1 lines, but train.de has 6"),
     ("shard", "train.domain", "a\n\nb\na\nb\na\n", "train.domain:2: the line is empty"),
     ("build", "train.domain", "a\n", "train.domain:2: has 1 labels, but the text has 6 lines"),
-    ("evaluate", "train.en", "a house\n", "train.de:2: goes on, but train.en ends after 1 lines"),
+    ("evaluate", "train.en", "a house\n", "train.de:2: continues, but train.en ends after 1 lines"),
     (
         "evaluate",
         "train.de",
         "a house\na house\na house\na house\na house\na house\na house\na house\na house\n",
-        "train.de:7: goes on, but train.en ends after 6 lines",
+        "train.de:7: continues, but train.en ends after 6 lines",
     ),
     ("oracle", "train.en", "a house\n", "lists:3: a list too many: sentence 1, but there are references for 1"),
     ("rerank options", "train.en", "a house\n", "lists:3: list 1 has no reference: train.en has 1 lines"),
@@ -250,7 +250,7 @@ MISTAKES = [
     ),
     ("rerank options", "lists", "0 ||| a ||| f= ||| 1\n", "lists:1: feature 'f' has no value"),
     ("rerank options", "lists", "9 ||| a ||| f=1 ||| 1\n", "lists:1: list 9 has no reference: train.en has 6 lines"),
-    ("rerank options", "lists", "x ||| a ||| f=1 ||| 1\n", "lists:1: the id 'x' is no line number of the references"),
+    ("rerank options", "lists", "x ||| a ||| f=1 ||| 1\n", "lists:1: the id 'x' is not a line number of the "),
     ("oracle", "lists", "0 ||| a\n", "lists:1: 2 fields where at least 3 are needed"),
     (
         "oracle",
@@ -318,7 +318,7 @@ MISTAKES = [
         "shard sgml",
         "input.sgm",
         '<seg grammar="grammars/none.gz" id="0"> ein </seg>\n',
-        "train.en:2: goes on, but input.sgm ends after 1 lines",
+        "train.en:2: continues, but input.sgm ends after 1 lines",
     ),
     (
         "shard sgml",
@@ -438,12 +438,12 @@ MISTAKES = [
     ("report", "run/statistics.jsonl", "[]\n", "run/statistics.jsonl:1: damaged: not a line of statistics"),
     ("report", "evaluation.json", "[]", "evaluation.json: damaged: not a JSON object"),
     ("report", "evaluation.json", '{"systems": 3}', "evaluation.json: not an evaluation"),
-    ("resume", "run/manifest.json", "{}", "run/manifest.json: a manifest of another version of itersel"),
+    ("resume", "run/manifest.json", "{}", "run/manifest.json: written by another version of itersel"),
     (
         "resume",
         "run/manifest.json",
         '{"format": 1, "epochs": [{"files": {"weights.vec": "0"}}], "chosen": null}',
-        "run/weights.vec: the file is not the one this run wrote: its checksum is wrong",
+        "run/weights.vec: the file has changed since this run wrote it: the checksum is wrong",
     ),
     (
         "resume",
@@ -456,7 +456,7 @@ MISTAKES = [
         "resume",
         "run/epoch-001/weights.vec",
         "x",
-        "run/epoch-001/weights.vec: the file is not the one this run wrote: its checksum is wrong",
+        "run/epoch-001/weights.vec: the file has changed since this run wrote it: the checksum is wrong",
     ),
     ("resume", "run/statistics.jsonl", "{\n", "run/statistics.jsonl: damaged: not lines of JSON with an epoch"),
     ("align", "train.de", "__NULL__ haus\n" + "x x x x\n" * 5, "train.de:1: the text contains __NULL__"),
@@ -618,7 +618,7 @@ ARGUMENTS = [
         "shard --sentences train.de --index index --shards 0 --output new.shards",
         "shards is 0; give a whole number of at least 1",
     ),
-    ("shard --sentences train.de --index index --shards 99 --output new.shards", "99 shards of 6 sentences"),
+    ("shard --sentences train.de --index index --shards 99 --output new.shards", "6 sentences do not fill 99 shards"),
     (
         "shard --sentences train.de --index index --size 2 --shards 2 --output new.shards",
         "argument --shards: not allowed with argument --size",
@@ -820,11 +820,11 @@ ARGUMENTS = [
         "evaluation.json: the output would replace an input",
     ),
     ("inspect nowhere", "nowhere: cannot read: No such file or directory"),
-    ("inspect shards", "shards: a folder without run.json"),
-    ("inspect train.de", "train.de: not a grammar, shard, weights file, language model or run"),
+    ("inspect shards --sentence 0", "shards: not a shard file"),
+    ("inspect train.de --derivation", "translating needs weights"),
     ("inspect weights --grep (", "grep '(': missing ), unterminated subpattern at position 0"),
     ("inspect weights --top -1", "top is -1"),
-    ("inspect weights --sentence 0", "weights is not a shard"),
+    ("inspect weights --sentence 0", "weights: not a shard file"),
     ("inspect shards/shard.0000.itsh --sentence 99", "shards/shard.0000.itsh: sentence is 99"),
     ("inspect shards/shard.0000.itsh --sentence -1", "shards/shard.0000.itsh: sentence is -1"),
     ("inspect shards/shard.0000.itsh --sentence 0 --derivation", "translating needs weights"),
@@ -856,8 +856,8 @@ ARGUMENTS = [
     ("", "the following arguments are required: VERB"),
     ("geoquery", "the following arguments are required: ACTION"),
     ("geoquery ask ?", "the question is empty"),
-    ("geoquery ask texas --data nowhere --model new.model", "nowhere: the GeoQuery data set is not here"),
-    ("geoquery ask texas --data shards --model new.model", "shards: the GeoQuery data set is not here"),
+    ("geoquery ask texas --data nowhere --model new.model", "nowhere: there is no GeoQuery data set here"),
+    ("geoquery ask texas --data shards --model new.model", "shards: there is no GeoQuery data set here"),
     ("geoquery experiment nowhere.yaml", "nowhere.yaml: cannot read: No such file or directory"),
     ("geoquery experiment train.yaml", "train.yaml:1: unknown key 'shards'"),
     ("geoquery experiment train.yaml --set x", "--set: not an assignment: 'x'"),
@@ -887,6 +887,16 @@ FINE = {
     ("rerank json", "weights", "empty"),
     ("report", "run/manifest.json", "missing"),  # a run that has not finished an epoch
     ("inspect shard", "weights", "empty"),
+    *(  # an empty file or a folder is shown as what it is
+        (name, file, damage)
+        for name, file in (
+            ("inspect grammar", "grammar"),
+            ("inspect weights", "weights"),
+            ("inspect arpa", "lm.arpa"),
+            ("inspect binary", "lm.bin"),
+        )
+        for damage in ("empty", "folder")
+    ),
     ("experiment", "weights", "empty"),
 }
 # Messages that name what is missing instead of the file.

@@ -80,7 +80,7 @@ def test_given_links_make_a_lexicon(call, tmp_path):
         (
             ["--forward", "f", "--reverse", "r"],
             {"f": "\n\n", "r": "\n\n\n"},
-            "error: r:3: the alignment goes on",
+            "error: r:3: the alignment continues",
         ),
         (["--forward", "f"], {"f": "\n\n"}, "wrong combination of --forward, --reverse and --given"),
         (["--joint", "de"], {}, "wrong combination of --source, --target and --joint"),

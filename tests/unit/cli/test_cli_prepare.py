@@ -76,7 +76,7 @@ def test_one_side_alone_keeps_every_line(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("source", "target", "options", "message"),
     [
-        ("a\nb\n", "a\n", [], "error: en:2: ends after 1 lines, but de goes on"),
+        ("a\nb\n", "a\n", [], "error: en:2: ends after 1 lines, but de continues"),
         (b"a\n\xe4\n", "a\nb\n", [], "error: de:2: invalid UTF-8"),
         ("a\n", "", [], "error: en: the file is empty"),
         ("x\ny\n", "a\nb ||| c\n", [], "error: en:2: a token contains |||"),

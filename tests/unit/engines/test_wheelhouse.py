@@ -132,7 +132,7 @@ def test_the_build_stands_for_the_code(tmp_path):
 def test_other_content_is_not_replaced(tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "mine.txt").write_text("dear")
-    with pytest.raises(ConfigError, match=r"has mine\.txt in it, which is no part of a wheelhouse"):
+    with pytest.raises(ConfigError, match=r"has mine\.txt in it, which is not part of a wheelhouse"):
         wheelhouse.build_wheelhouse(tmp_path / "letters")
     assert (tmp_path / "letters" / "mine.txt").exists()
     with pytest.raises(ConfigError, match="no sources"):

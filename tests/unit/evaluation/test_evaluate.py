@@ -228,8 +228,8 @@ def test_oracles(call, corpus, files, form):
     ("arguments", "changes", "message"),
     [
         (["one", "-r", "ref"], {"one": ["a"] * 39}, "one:40: ends after 39 lines, but ref has 40"),
-        (["one", "-r", "ref"], {"one": ["a"] * 41}, "one:41: goes on, but ref ends after 40 lines"),
-        (["one", "-r", "ref", "-r", "two"], {"two": ["a"] * 41}, "two:41: goes on"),
+        (["one", "-r", "ref"], {"one": ["a"] * 41}, "one:41: continues, but ref ends after 40 lines"),
+        (["one", "-r", "ref", "-r", "two"], {"two": ["a"] * 41}, "two:41: continues"),
         (["one", "-r", "ref"], {"ref": []}, "ref: the file is empty"),
         (["one", "-r", "ref"], {"one": []}, "one:1: ends after 0 lines"),
         (["one", "-r", "ref"], {"ref": ["a"] * 20 + [" "] + ["a"] * 19}, "ref:21: the sentence has no reference"),

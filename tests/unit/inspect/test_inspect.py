@@ -217,15 +217,22 @@ def test_run_of_an_older_version(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["text"], "text: not a grammar, shard, weights file, language model or run"),
-        (["empty"], "empty: not a grammar"),
+        (["bytes"], "bytes: not a file that itersel writes, and not text"),
+        (["latin-1"], "latin-1:2: "),
+        (["bad-json"], "bad-json: damaged: "),
+        (["bad-lines"], "bad-lines:2: damaged: "),
+        (["bad-lists"], "bad-lists:2: "),
+        (["bad-seen"], "bad-seen: damaged: not a list of seen sentences"),
+        (["bad-index"], "bad-index: "),
+        (["bad-table"], "bad-table: damaged"),
+        (["bad-records"], "bad-records: "),
+        (["bad-mark"], "bad-mark/.itersel-folder: the mark names no kind of folder"),
         (["absent"], "absent: cannot read"),
-        (["."], ".: a folder without run.json"),
         (["bad-grammar"], "bad-grammar:2: "),
         (["bad-weights"], "bad-weights:2: "),
         (["cut.itsh"], "cut.itsh: "),
         (["cut.vec"], "cut.vec: damaged vector"),
-        (["grammar", "--sentence", "1"], "grammar is not a shard"),
+        (["grammar", "--sentence", "1"], "grammar: not a shard file"),
         (["grammar", "--grep", "("], "grep '('"),
         (["a.itsh", "--sentence", "3"], "a.itsh: sentence is 3"),
         (["a.itsh", "--sentence", "-1"], "a.itsh: sentence is -1"),
@@ -241,8 +248,17 @@ def test_run_of_an_older_version(folder):
 )
 def test_bad_input_is_named(folder, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(folder)
-    Path("text").write_text("one line of a text\n")
-    Path("empty").write_text("")
+    Path("bytes").write_bytes(bytes(range(256)))
+    Path("latin-1").write_bytes("eins\nzwölf\n".encode("latin-1"))
+    Path("bad-json").write_text('{\n "format": 1,\n')
+    Path("bad-lines").write_text('{"epoch": 1, "shard": 0}\n{"epoch": 1\n')
+    Path("bad-lists").write_text("0 ||| a ||| f=1 ||| 1\n\n")
+    Path("bad-seen").write_text('{"itersel": "seen sentences", "format": 99}\n')
+    Path("bad-index").write_bytes(b"iterselX" + bytes(40))
+    Path("bad-table").write_bytes(b"iterslst" + bytes(4))
+    Path("bad-records").write_bytes(b"itersrec" + bytes(40))
+    Path("bad-mark").mkdir()
+    Path("bad-mark/.itersel-folder").write_text("spoon\n")
     Path("bad-grammar").write_text("[X] ||| a ||| b\n[X] ||| a\n")
     Path("bad-weights").write_text("f 1\ng\n")
     Path("cut.itsh").write_bytes(Path("a.itsh").read_bytes()[:100])

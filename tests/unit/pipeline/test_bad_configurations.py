@@ -86,8 +86,8 @@ CASES = [
         "Valid keys of lm: given",
     ),
     ("build", "work: work", "", "the key 'work' is missing", "", "Valid keys: work, train, sets, text, align, lm,"),
-    ("build", "  target: t.en\n", "", "the key 'train.target' is missing", ":2", "Valid keys of train: source, target"),
-    ("build", "  target: t.en\n", "  target:\n", "the key 'train.target' is missing", ":4", "Valid keys of train"),
+    ("build", "  target: t.en\n", "", "train.target is missing", ":2", "Give source and target, or `parts`"),
+    ("build", "  target: t.en\n", "  target:\n", "train.target is missing", ":4", "Give source and target, or `parts`"),
     ("build", "sets:", "sets: 3\nset:", "unknown key 'set'; did you mean 'sets'?", ":7", "Valid keys: "),
     (
         "build",

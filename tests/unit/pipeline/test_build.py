@@ -253,7 +253,7 @@ def test_other_text_for_the_language_model(folder):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("t.en", lambda lines: lines[:-1], r"t.en:40: ends after 39 lines, but .*t.de goes on"),
+        ("t.en", lambda lines: lines[:-1], r"t.en:40: ends after 39 lines, but .*t.de continues"),
         ("t.de", lambda lines: [*lines[:6], b"a \xff", *lines[7:]], r"t.de:7: invalid UTF-8 at byte 3"),
         ("t.de", lambda lines: [*lines[:6], b"a x|||y", *lines[7:]], r"t.de:7: a token contains |||"),
         ("t.task", lambda lines: lines[:-1], r"t.task:40: has 39 labels"),

@@ -12,6 +12,7 @@ import sacrebleu
 
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Choice, Declaration, Figure
+from itersel.base.files import read_lines
 from itersel.cli import main
 from itersel.decode.decoder import DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
@@ -22,18 +23,11 @@ from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights, parse_groups
 from itersel.pipeline.build_paths import language_model_path, shards_path
 from itersel.pipeline.experiment import cells
-from itersel.pipeline.experiment.cells import (
-    CellPlan,
-    CellResult,
-    GridResult,
-    by_system,
-    evaluate_cells,
-    finished,
-    plan_cells,
-    run_cells,
-)
+from itersel.pipeline.experiment.cells import CellPlan, CellResult, finished, plan_cells
 from itersel.pipeline.experiment.config import ExperimentConfig, SignificanceConfig, load_experiment
+from itersel.pipeline.experiment.grid_result import GridResult, by_system, evaluate_cells
 from itersel.pipeline.experiment.results import Effort, effort, sentence
+from itersel.pipeline.experiment.schedule import run_cells
 from itersel.pipeline.experiment.table import mark, paper_table
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig
@@ -232,8 +226,10 @@ def test_effort_is_that_of_all_goes(folder):
         replace(two, wall_seconds=None, peak_megabytes=None),
         replace(three, wall_seconds=20.5, peak_megabytes=200),
     )
-    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 1, 0.1, True, 8.0, None))
-    assert effort(replace(made, results=results, stages=stages)) == Effort(78.0, 120.5, 1, 3.0, 2, 300)
+    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 3, 0.1, True, 8.0, None))
+    made = replace(made, stages=stages, cell_bytes=7)
+    assert effort(replace(made, results=results)) == Effort(78.0, 120.5, 1, 3.0, 2, 300, 11)
+    made = replace(made, stages=())
     assert effort(replace(made, results=())) == Effort(None, 0.0, 0, 0.0, 1, None)
 
 
@@ -241,8 +237,9 @@ def test_effort_is_that_of_all_goes(folder):
     ("spent", "text"),
     [
         (
-            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150),
-            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process.",
+            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150, 3 * 2**30),
+            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process, "
+            "3.0 GB of disk.",
         ),
         (
             Effort(12.34, 36_000.0, 1, 1.0, 1, 640),
@@ -579,7 +576,7 @@ def test_cells_keep_what_is_declared(done):
 
 @pytest.mark.parametrize("runner", ["inline", "mrjob-inline"])
 def test_cells_train_on_any_engine(folder, done, tmp_path, capsys, runner):
-    """The same weights and results; engines other than this machine's processes take one cell after the other."""
+    """The same weights and results; on other engines, too, cells run side by side."""
     config, results = done
     options = ["--set", f"work={tmp_path / 'work'}", "--output", str(tmp_path / "out"), "--jobs", "2"]
     assert main(["experiment", str(folder / "grid.yaml"), "-r", runner, *options]) == 0
@@ -588,7 +585,7 @@ def test_cells_train_on_any_engine(folder, done, tmp_path, capsys, runner):
     for plan, mine, result in zip(plan_cells(config), plan_cells(other), results, strict=True):
         found = finished(mine)
         assert (found.facts, found.epochs, found.chosen) == (result.facts, result.epochs, result.chosen)
-        assert found.side_by_side == 1
+        assert found.side_by_side == 2
         if mine.cell.algorithm != "given":
             assert (mine.run / "weights.vec").read_bytes() == (plan.run / "weights.vec").read_bytes()
             described = json.loads((mine.run / "run.json").read_text())
@@ -603,3 +600,90 @@ def test_the_engine_of_a_configuration(folder, tmp_path):
         place.write_text(GRID + f"run: {{runner: slurm, jobs: 3, reducers: 2, store: '{store}', options: [--mem=1]}}\n")
         assert load_experiment(place).run == RunConfig("slurm", 3, 2, expected, ("--mem=1",))
     assert load_experiment(folder / "grid.yaml").run == RunConfig()
+
+
+DOMAINS = ("even", "odd")
+
+
+@pytest.fixture(scope="module")
+def by_domain(folder, done) -> tuple[ExperimentConfig, list[CellPlan]]:
+    """The same data with labels, in a work folder of its own; MERT by domain in one training, SGD in one for each."""
+    for name, lines in (("t", 60), ("d", 15)):
+        text(folder / f"{name}.domains", [DOMAINS[number % 2] for number in range(lines)])
+    sets = "references: [d.en], domains: d.domains"
+    build = BUILD.replace("work: work", "work: labelled").replace("references: [d.en]", sets)
+    (folder / "labelled.yaml").write_text(build.replace("target: t.en", "target: t.en, domains: t.domains"))
+    head = GRID.partition("grid:")[0].replace("build.yaml", "labelled.yaml")
+    grid = """\
+grid:
+  - algorithm: sgd
+    tuning: dev
+    features: dense
+    by_domain: [false, true]
+  - algorithm: avg_mert
+    tuning: dev
+    features: dense
+    by_domain: [false, true]
+    set: {layout.kind: domains, start: given.weights, avg_mert.k: 10, avg_mert.starts: 2}
+significance: {trials: 50}
+"""
+    (folder / "domains.yaml").write_text(head + grid)
+    config = load_experiment(folder / "domains.yaml")
+    cells.build_data(config)
+    plans = plan_cells(config)
+    list(run_cells(plans))
+    return config, plans
+
+
+def test_cells_with_the_weights_of_each_domain(by_domain):
+    """One system of several trainings, or of one training that has weights for domains: sentence by sentence."""
+    config, plans = by_domain
+    names = [plan.cell.name for plan in plans]
+    assert names == [
+        "sgd-dev-dense",
+        "sgd-dev-dense-by_domain=True",
+        "avg_mert-dev-dense",
+        "avg_mert-dev-dense-by_domain=True",
+    ]
+    assert [len(plan.trainings) for plan in plans] == [1, 2, 1, 1]
+    assert list(plans[2].trainings) == list(plans[3].trainings), "both cells share one training"
+    shard, model = Shard(plans[0].tests["test"][0]), LanguageModel(plans[0].model)
+    for plan in (plans[1], plans[3]):
+        runs = list(plan.trainings)
+        places = (
+            [run / "weights.txt.gz" for run in runs]
+            if len(runs) == 2
+            else [runs[0] / "domains" / f"domain.{name}.txt" for name in DOMAINS]
+        )
+        decoders = {
+            domain: ShardDecoder(shard, Weights.read(place), model, plan.decoder)
+            for domain, place in zip(DOMAINS, places, strict=True)
+        }
+        expected = [decoders[shard.task(k)].translate(k) for k in range(len(shard))]
+        assert list(read_lines(plan.translations("test"))) == expected
+    for domain, run in zip(DOMAINS, plans[1].trainings, strict=True):
+        assert json.loads((run / "run.json").read_text())["configuration"]["domain"] == domain
+    results = [finished(plan) for plan in plans]
+    assert all(result is not None and "devtest_bleu" in result.facts for result in results)
+    assert results[1].chosen is None and results[3].chosen == results[2].chosen
+    grid = evaluate_cells(config, plans)
+    assert len(grid.runs) == 4, "each training once"
+    assert "by_domain True" in paper_table(grid).text()
+
+
+def test_cells_by_domain_run_side_by_side(by_domain, tmp_path):
+    plans = by_domain[1]
+    again = [replace(plan, folder=tmp_path / plan.folder.name) for plan in plans]
+    assert [one.name for one in run_cells(again, jobs=2)] == [plan.cell.name for plan in plans]
+    for one, other in zip(plans, again, strict=True):
+        assert one.translations("test").read_bytes() == other.translations("test").read_bytes()
+
+
+def test_sets_without_the_domains_of_a_test_set(folder, by_domain):
+    grid = (folder / "domains.yaml").read_text()
+    (folder / "wrong.yaml").write_text(grid.replace("labelled.yaml", "build.yaml"))
+    with pytest.raises(ConfigError, match="by_domain=True: dev has sentences without a domain"):
+        plan_cells(load_experiment(folder / "wrong.yaml"))
+    (folder / "wrong.yaml").write_text(grid.replace("algorithm: sgd", "algorithm: given\n    weights: given.weights"))
+    with pytest.raises(ConfigError, match="and no `tuning`, `set`, `vary`, `repeats` or `by_domain`"):
+        load_experiment(folder / "wrong.yaml")

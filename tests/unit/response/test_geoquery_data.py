@@ -94,7 +94,7 @@ def test_an_unknown_language(folder: Path):
     [
         (FORMS_FILE, ["answer(state(all))", "answer("], f"{FORMS_FILE}:2: "),
         (FORMS_FILE, ["answer(state(all))"], "ends after 1 lines"),
-        (GOLD_FILE, ["[]", "[]", "[]"], "goes on"),
+        (GOLD_FILE, ["[]", "[]", "[]"], "continues"),
     ],
 )
 def test_bad_questions(name, lines, message, folder: Path):
@@ -106,9 +106,9 @@ def test_bad_questions(name, lines, message, folder: Path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["1", "x"], "test.ids.gz:2: 'x' is no question id"),
-        (["-1"], "'-1' is no question id"),
-        (["1" * 5000], "is no question id"),
+        (["1", "x"], "test.ids.gz:2: 'x' is not a question id"),
+        (["-1"], "'-1' is not a question id"),
+        (["1" * 5000], "is not a question id"),
         (["1", "1"], "test.ids.gz:2: question 1 is listed twice"),
         (["0"], "question 0 is also in split880.train.ids.gz"),
     ],

@@ -61,4 +61,4 @@ def test_ask(files, geoquery, tmp_path, capsys):
 
 def test_data_that_is_not_there(tmp_path, capsys):
     assert main(["geoquery", "ask", "x", "--data", str(tmp_path), "--model", str(tmp_path / "model")]) == 2
-    assert "the GeoQuery data set is not here" in capsys.readouterr().err
+    assert "there is no GeoQuery data set here" in capsys.readouterr().err

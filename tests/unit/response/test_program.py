@@ -44,7 +44,7 @@ def test_a_record_says_more_than_a_truth_value():
         ("sys.exit('gone fishing')", ["ended with exit status 1", "gone fishing"]),
         ("sys.stderr.write('thinking'); sys.stderr.flush(); time.sleep(60)", ["did not answer within", "thinking"]),
         ("os.kill(os.getpid(), 11)", ["ended with signal 11"]),
-        ("input(); print('maybe', flush=True); input()", ["'maybe'", "no JSON"]),
+        ("input(); print('maybe', flush=True); input()", ["'maybe'", "not JSON"]),
         ("input(); print('1', flush=True); input()", ["'1'", "neither true, false"]),
         ("input(); print('{\"success\": 1}', flush=True); input()", ["neither true, false"]),
         ("input(); print('true\\ntrue', flush=True); input()", ["more than one line"]),

@@ -339,11 +339,11 @@ def test_apply_scores_sorts_and_keeps_the_form(tmp_path, capfdbinary):
     [
         ("0 ||| a ||| x=1\n0 ||| b ||| x=oops\n", "a\n", [], "lists:2: feature 'x' is 'oops'"),
         ("0 ||| a ||| x=1\n2 ||| b ||| x=1\n", "a\nb\n", [], "lists:2: list 2 has no reference"),
-        ("a ||| a ||| x=1\n", "a\n", [], "lists:1: the id 'a' is no line number"),
+        ("a ||| a ||| x=1\n", "a\n", [], "lists:1: the id 'a' is not a line number"),
         ("a ||| a ||| x=1\nb ||| b ||| x=1\n", "a\n", ["--references-by", "list"], "lists:2: list b has no reference"),
         ("a ||| a ||| x=1\n", "a\nb\n", ["--references-by", "list"], "references:2: there are references for more"),
         ("", "a\n", [], "lists: there are no lists"),
-        ("0 ||| a ||| x=1\n0 ||| a ||| x=2\n", "a\n", [], "not one pair"),
+        ("0 ||| a ||| x=1\n0 ||| a ||| x=2\n", "a\n", [], "no two hypotheses"),
         ("0 ||| a ||| x=-9\n0 ||| b ||| x=9\n", "a\n", ["--eta", "1e308"], "at list 1 a weight became infinite"),
         ("0 ||| a ||| x=1\n", "a\n", ["--objective", "4"], "both references and an objective: one of them must say"),
         ("0 ||| a ||| x=1\n", "a\n", ["--lower-is-better"], "lower_is_better"),
@@ -374,7 +374,7 @@ def test_reference_files_belong_together(tmp_path):
     for name, text in (("lists", "1 ||| a ||| x=1\n"), ("one", "a\nb\n"), ("two", "a\n")):
         (tmp_path / name).write_text(text)
     paths = [str(tmp_path / name) for name in ("one", "two")]
-    with pytest.raises(InputError, match=r"two: ends after 1 lines, but .*one goes on"):
+    with pytest.raises(InputError, match=r"two: ends after 1 lines, but .*one continues"):
         compile_lists(
             [str(tmp_path / "lists")],
             paths,
@@ -405,7 +405,7 @@ def test_lists_that_are_better_as_they_came_keep_their_order(tmp_path, capsys):
     """By hand: every list has its best hypothesis first, so that no epoch can be better on the held-out lists."""
     assert main([*scored_lists(tmp_path, 1.0), *SGD, "--output", str(tmp_path / "r")]) == 0
     said = capsys.readouterr().err
-    assert "held-out devtest BLEU: 100.00 as the lists came, 100.00 after the best epoch" in said
+    assert "held-out devtest BLEU: 100.00 in the given order, 100.00 after the best epoch" in said
     command = [
         "rerank",
         "apply",
@@ -422,7 +422,7 @@ def test_held_out_lists_choose_and_are_not_learned_from(tmp_path, capsys):
     """The system prefers the wrong hypothesis of every list: training mends that, and says how much it helps."""
     assert main([*scored_lists(tmp_path, -1.0), *SGD, "--eta", "0.1", "--output", str(tmp_path / "r")]) == 0
     said = capsys.readouterr().err
-    assert "as the lists came, 100.00 after the best epoch" in said and "better as they came" not in said
+    assert "in the given order, 100.00 after the best epoch" in said and "no epoch is better" not in said
     manifest = json.loads((tmp_path / "r" / "manifest.json").read_text())
     assert manifest["start"]["devtest_bleu"] < 20 and manifest["kept_start"] is False
     statistics = [json.loads(line) for line in (tmp_path / "r" / "statistics.jsonl").read_text().splitlines()]
@@ -438,5 +438,5 @@ def test_a_training_that_makes_lists_worse_is_not_the_result(tmp_path, capsys):
     command[-1] = str(tmp_path / "wrong")
     command += ["--devtest", str(tmp_path / "lists"), "--devtest-references", str(tmp_path / "references")]
     assert main([*command, "--algorithm", "sgd", "--eta", "1", "--epochs", "2", "--output", str(tmp_path / "r")]) == 0
-    assert "the lists were better as they came" in capsys.readouterr().err
+    assert "no epoch is better than the order in which the lists were given" in capsys.readouterr().err
     assert dict(Weights.read(tmp_path / "r" / "weights.txt.gz")) == {"SystemScore": 1.0}

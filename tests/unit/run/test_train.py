@@ -299,7 +299,7 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path, data):
         train(config_of(data, epochs=3), tmp_path / "run")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
-    with pytest.raises(ConfigError, match=r"has thesis\.tex in it, which is no part of a training run"):
+    with pytest.raises(ConfigError, match=r"has thesis\.tex in it, which is not part of a training run"):
         train(config_of(data), tmp_path / "full")
 
 

@@ -119,7 +119,7 @@ def test_impossible_layouts(arguments):
 
 
 def test_layouts_that_do_not_fit():
-    with pytest.raises(ConfigError, match="30 shards of 23"):
+    with pytest.raises(ConfigError, match="23 sentences do not fill 30 shards"):
         Layout(shards=30).assign(COUNT)
     with pytest.raises(ConfigError, match="needs a label for every sentence"):
         Layout("domains").assign(2, ["a", ""])
@@ -189,7 +189,7 @@ def test_grammar_files_give_the_shards_of_the_index(corpus_files, form):
     ("name", "content", "message"),
     [
         ("e", b"A\n" * 22, "e:23: ends after 22 lines, but .*f has 23"),
-        ("e", b"A\n" * 24, "e:24: goes on"),
+        ("e", b"A\n" * 24, "e:24: continues"),
         ("e", b"A\n" * 5 + b"\xff\n" + b"A\n" * 17, "e:6: invalid UTF-8"),
         ("e", b"A\n" * 5 + b" \n" + b"A\n" * 17, "e:6: the line is empty"),
         ("f", b"a\n" * 5 + b"\n" + b"a\n" * 17, "f:6: the line is empty"),

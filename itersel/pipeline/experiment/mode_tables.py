@@ -1,0 +1,146 @@
+"""The tables of an experiment in the form of WMT 2013, tables 2 to 5: one for each learner.
+
+Rows are test sets, the domains of one of them, and the average of these; columns are tuning modes, numbered from 0. A
+raised number at a score names a column of the same row that it is significantly better than. The last rows are the
+number of features (of several models, their mean) and what the training took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Repeats, Row
+from itersel.evaluation.scoring import Evaluation
+from itersel.pipeline.experiment.cells import CellResult
+from itersel.pipeline.experiment.grid_result import METRICS, GridResult, by_system, row_name
+from itersel.pipeline.experiment.results import effort, sentence
+
+AVERAGE, SIZE, TIME = "average", "model size", "CPU s"
+MISSING = Entry("–", None)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A column: its label, the name of its system, and the runs of that; none if no run is finished."""
+
+    label: str
+    system: str
+    runs: tuple[CellResult, ...]
+
+
+def mode_tables(grid: GridResult) -> list[PaperTable]:
+    """A table for each learner, in the grid's order, all of them with the same rows."""
+    found = [_table(grid, name, modes) for name, modes in _modes(grid).items()]
+    return [one for one in found if one is not None]
+
+
+def _modes(grid: GridResult) -> dict[str, list[Mode]]:
+    finished = by_system(grid.results)
+    tables: dict[str, dict[str, Mode]] = {}
+    for cell in grid.config.cells:
+        runs = tuple(finished.get(cell.system, ()))
+        tables.setdefault(cell.table, {}).setdefault(cell.column, Mode(cell.column, cell.system, runs))
+    return {name: list(modes.values()) for name, modes in tables.items()}
+
+
+def _table(grid: GridResult, name: str, modes: Sequence[Mode]) -> PaperTable | None:
+    if not any(mode.runs for mode in modes):
+        return None
+    columns = [Column("test set", left=True), *(Column(f"{mode.label} {k}") for k, mode in enumerate(modes))]
+    level = grid.config.significance.level
+    rows, averaged = [], list[Mapping[str, float]]()
+    for row, evaluation in grid.evaluations.items():
+        label = _label(grid, row)
+        if label != row:
+            averaged.append({mode.system: evaluation.score(mode.system).mean for mode in modes if mode.runs})
+        rows.append(Row(row, (_words(label), *(_score(evaluation, modes, k, level) for k in range(len(modes))))))
+    if averaged:
+        means = [fmean(one[mode.system] for one in averaged) if mode.runs else None for mode in modes]
+        rows.append(Row(AVERAGE, (_words(AVERAGE), *(_number(mean, ".2f") for mean in means))))
+    sizes = [fmean(run.weights / run.models for run in mode.runs) if mode.runs else None for mode in modes]
+    seconds = [fmean(run.cpu_seconds for run in mode.runs) if mode.runs else None for mode in modes]
+    rows.append(Row(SIZE, (_words(SIZE), *(_size(size) for size in sizes))))
+    rows.append(Row(TIME, (_words(TIME), *(_seconds(one) for one in seconds))))
+    return PaperTable(
+        tuple(columns),
+        tuple(rows),
+        _legend(grid),
+        _repeats(grid, modes),
+        caption=f"BLEU: {name}",
+        mark="better than column",
+    )
+
+
+def _label(grid: GridResult, row: str) -> str:
+    """What a row is called in the table: a test set by its name, a domain without that of the set."""
+    table = grid.config.table
+    return row if table is None or table.domains is None else row.removeprefix(row_name(table.domains, ""))
+
+
+def _words(text: str) -> Entry:
+    return Entry(text, text)
+
+
+def _number(value: float | None, form: str) -> Entry:
+    return MISSING if value is None else Entry(format(value, form), value)
+
+
+def _size(value: float | None) -> Entry:
+    """As in the paper: with one digit after the point if it is a mean that is not whole."""
+    return _number(value, ",.0f" if value is None or float(value).is_integer() else ",.1f")
+
+
+def _seconds(value: float | None) -> Entry:
+    return _number(value, ",.1f" if value is not None and value < 10 else ",.0f")
+
+
+def _score(evaluation: Evaluation, modes: Sequence[Mode], at: int, level: float) -> Entry:
+    system = modes[at].system
+    if not modes[at].runs:
+        return MISSING
+    beaten = [
+        k
+        for k, other in enumerate(modes)
+        if k != at and other.runs and evaluation.comparison(system, other.system).better(level) == system
+    ]
+    bleu = evaluation.score(system).mean
+    return Entry(f"{bleu:.2f}", bleu, marks=Marks(tuple(beaten)))
+
+
+def _repeats(grid: GridResult, modes: Sequence[Mode]) -> tuple[Repeats, ...]:
+    """BLEU of every run, where any mode has several."""
+    if not any(len(mode.runs) > 1 for mode in modes):
+        return ()
+    return tuple(
+        Repeats(
+            _label(grid, row),
+            evaluation.labels[METRICS[0]],
+            tuple((mode.label, evaluation.score(mode.system).runs) for mode in modes if mode.runs),
+        )
+        for row, evaluation in grid.evaluations.items()
+    )
+
+
+def _legend(grid: GridResult) -> tuple[str, ...]:
+    """The same for all tables."""
+    significance, results = grid.config.significance, grid.results
+    several = (
+        " Columns with several runs, which have different seeds, have means."
+        if any(one.run > 1 for one in results)
+        else ""
+    )
+    divided = (
+        " The size of a system of several models is the mean of theirs."
+        if any(one.models > 1 for one in results)
+        else ""
+    )
+    missing = len(grid.config.cells) - len(results)
+    note = f" {missing} of {len(grid.config.cells)} cells are not finished." if missing else ""
+    return (
+        f"Raised: significantly better than that column (p < {significance.level}, approximate randomisation, "
+        f"{significance.trials:,} shuffles). Average: over the domains. CPU: seconds of decoding and learning in "
+        f"training, all epochs; of all models.{several}{divided}",
+        sentence(effort(grid), len(results)) + note,
+    )

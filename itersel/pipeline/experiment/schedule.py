@@ -1,0 +1,64 @@
+"""In which order cells run, and with how many processes: as many side by side as there are, the largest first.
+
+A cell has one process of this machine as long as others wait. When none waits any more, the processes of those that
+have ended go to the ones that still run, from their next job on (itersel.base.spare_processes).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from itersel.base.progress import Progress
+from itersel.base.spare_processes import give, share
+from itersel.base.workers import ordered_map, process_count
+from itersel.pipeline.experiment.cells import CellPlan, CellResult, finished, run_cell
+
+LOG = "log.txt"
+
+
+def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
+    """Finish the cells; their results come in the order of the plans.
+
+    Each cell is driven by one process, whatever engine trains it. A single cell gets all `jobs`.
+    """
+    groups = largest_first([plan for plan in plans if finished(plan) is None])
+    if len(groups) < 2 or jobs == 1:
+        for plan in plans:
+            yield finished(plan) or run_cell(plan, jobs)
+        return
+    together = process_count(jobs, len(groups))
+    waiting = multiprocessing.get_context("fork").Value("i", len(groups) - together)
+
+    def work(group: Sequence[CellPlan]) -> list[CellResult]:
+        group[0].folder.mkdir(parents=True, exist_ok=True)
+        # Messages of several cells at once would be unreadable, so each cell has a log.
+        with open(group[0].folder / LOG, "a", buffering=1) as log, contextlib.redirect_stderr(log):
+            results = [run_cell(plan, side_by_side=together) for plan in group]
+        with waiting.get_lock():
+            goes_on = waiting.value > 0
+            waiting.value -= goes_on
+        if not goes_on:
+            give()
+        return results
+
+    done = {plan.record: result for plan in plans if (result := finished(plan)) is not None}
+    remaining = iter(groups)
+    with share(jobs - together):
+        results = ordered_map(work, groups, together, describe=lambda group: group[0].cell.name, nested=True)
+        with contextlib.closing(results), Progress("cells", len(plans), unit="cells") as progress:
+            for plan in plans:
+                while plan.record not in done:
+                    done |= zip((one.record for one in next(remaining)), next(results), strict=True)
+                yield done[plan.record]
+                progress.advance(note=plan.cell.name)
+
+
+def largest_first(plans: Sequence[CellPlan]) -> list[list[CellPlan]]:
+    """Cells that share a training belong together; groups by the number of sentences, equal ones in their order."""
+    groups: dict[Path, list[CellPlan]] = {}
+    for plan in plans:
+        groups.setdefault(plan.folder, []).append(plan)
+    return sorted(groups.values(), key=lambda group: -sum(plan.sentences for plan in group))

@@ -1,0 +1,185 @@
+"""The sets of a build, as its configuration names them: the training bitext, what is held out of it, and other sets.
+
+A set is one text, or several parts that are joined in their order; every sentence may have the label of a domain. A
+part's name is the label of its sentences, unless it has a file of labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from itersel.base.config import Formerly, Matches, OneOf, Range, validate
+from itersel.base.errors import ConfigError
+from itersel.shards.assignment import DOMAINS
+
+Name = Annotated[str, Matches("[A-Za-z0-9_][A-Za-z0-9_.-]*", "letters, digits, `_`, `-` and `.`")]
+"""The name of a set, a part or an experiment, which also names files."""
+LAYOUTS = ("sequential", DOMAINS)
+
+
+@dataclass(frozen=True)
+class BitextPart:
+    """A part of the training bitext. `groups` has a label for each line, such as a document or a day: what comes first
+    in the line, up to a tab."""
+
+    source: Path
+    target: Path
+    domains: Path | None = None
+    groups: Path | None = None
+
+
+@dataclass(frozen=True)
+class SetPart:
+    """A part of a development or test set."""
+
+    source: Path
+    references: tuple[Path, ...]
+    domains: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not self.references:
+            raise ConfigError("references is []; give at least one")
+
+
+@dataclass(frozen=True)
+class HeldOutConfig:
+    """Pairs that are taken out of the training text for another set, by the seed."""
+
+    pairs: Annotated[int, Range(1)] | None = None
+    """So many pairs in total; with `groups`, at least so many."""
+    each: Annotated[int, Range(1)] | None = None
+    """Or: so many pairs of each domain."""
+    groups: bool = False
+    """Take out all pairs of some groups, so that no pair of these groups remains in the training text. With `each`,
+    those that are not needed are in no set."""
+    layout: Annotated[str, OneOf(*LAYOUTS)] = LAYOUTS[0]
+    """As of other sets."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if (self.pairs is None) == (self.each is None):
+            raise ConfigError("give either `pairs`, a total, or `each`, a number for each domain")
+
+
+@dataclass(frozen=True)
+class BitextConfig:
+    """The training bitext: two files, or several parts. `held_out` takes pairs out of it for other sets."""
+
+    source: Path | None = None
+    target: Path | None = None
+    domains: Annotated[Path | None, Formerly("tasks")] = None
+    groups: Path | None = None
+    parts: dict[Name, BitextPart] = field(default_factory=dict)
+    unique: bool = False
+    """Of pairs that occur several times, also in different parts, keep the first."""
+    held_out: dict[Name, Annotated[int, Range(1)] | HeldOutConfig] = field(default_factory=dict)
+    shards: bool = True
+
+    def __post_init__(self) -> None:
+        validate(self)
+        _either(self, ("source", "target"), ("domains", "groups"))
+        grouped = self.groups is not None or any(part.groups is not None for part in self.parts.values())
+        for name, held_out in self.kept_out.items():
+            if held_out.each is not None and not self.labelled:
+                raise ConfigError(f"held_out.{name}.each needs labels", hint="Give parts, or `domains`.")
+            if held_out.layout == DOMAINS and not self.labelled:
+                raise ConfigError(f"held_out.{name}.layout needs labels", hint="Give parts, or `domains`.")
+            if held_out.groups and not grouped:
+                raise ConfigError(f"held_out.{name}.groups needs labels of groups", hint="Give a file: `groups`.")
+
+    @property
+    def kept_out(self) -> dict[str, HeldOutConfig]:
+        """What is held out, where a plain number is so many pairs."""
+        return {k: HeldOutConfig(pairs=v) if isinstance(v, int) else v for k, v in self.held_out.items()}
+
+    @property
+    def labelled(self) -> bool:
+        """Whether every sentence has a domain."""
+        return self.domains is not None or bool(self.parts)
+
+    def files(self) -> Mapping[str, BitextPart]:
+        """The parts by name; a bitext without parts is one, without a name."""
+        if self.source is None or self.target is None:
+            return self.parts
+        return {"": BitextPart(self.source, self.target, self.domains, self.groups)}
+
+
+@dataclass(frozen=True)
+class SetConfig:
+    """A development or test set: sentences and one or more reference translations, from files, several parts, or
+    another set."""
+
+    source: Path | None = None
+    references: tuple[Path, ...] = ()
+    domains: Annotated[Path | None, Formerly("tasks")] = None
+    parts: dict[Name, SetPart] = field(default_factory=dict)
+    of: Name | None = None
+    """The set that the sentences are chosen from."""
+    each: Annotated[int, Range(1)] | None = None
+    """Choose so many sentences of each domain, by the seed; they stay in their order."""
+    layout: Annotated[str, OneOf(*LAYOUTS)] = LAYOUTS[0]
+    """sequential: one shard; domains: a shard for each domain, in code point order of the labels."""
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.of is None:
+            _either(self, ("source", "references"), ("domains",))
+        elif self.source or self.references or self.domains or self.parts:
+            raise ConfigError("of excludes source, references, domains and parts", hint="Leave them out.")
+        elif self.each is None:
+            raise ConfigError("each is missing: how many sentences of each domain")
+        counts = {name: len(part.references) for name, part in self.parts.items()}
+        for name, count in counts.items():
+            first = next(iter(counts))
+            if count != counts[first]:
+                raise ConfigError(
+                    f"parts.{name}.references: {count} files, but {first} has {counts[first]}",
+                    hint="Give every part as many references.",
+                )
+        labelled = self.domains is not None or bool(self.parts or self.of)
+        for key, wanted in (("each", self.each is not None), ("layout", self.layout == DOMAINS)):
+            if wanted and not labelled:
+                raise ConfigError(f"{key} needs labels", hint="Give parts, or `domains`.")
+
+    def files(self) -> Mapping[str, SetPart]:
+        """The parts by name; a set without parts is one, without a name. Empty if it is chosen from another set."""
+        if self.source is None:
+            return self.parts
+        return {"": SetPart(self.source, self.references, self.domains)}
+
+
+def _either(config: BitextConfig | SetConfig, wanted: Sequence[str], further: Sequence[str]) -> None:
+    """Either files, or parts that have files."""
+    if not config.parts:
+        for key in wanted:
+            if not getattr(config, key):
+                raise ConfigError(f"{key} is missing", hint=f"Give {' and '.join(wanted)}, or `parts` that have them.")
+        return
+    for key in (*wanted, *further):
+        if getattr(config, key):
+            raise ConfigError(f"{key} and `parts` exclude each other", hint=f"Give every part its own {key}.")
+
+
+def check_sets(train: BitextConfig, sets: Mapping[str, SetConfig]) -> None:
+    """That sets are chosen from sets that there are."""
+    for name, one in sets.items():
+        if one.of is None:
+            continue
+        others = [other for other in sets if sets[other].of is None]
+        if one.of not in (*train.held_out, *others):
+            raise ConfigError(
+                f"sets.{name}.of is {one.of!r}; give a set that is not itself chosen from another",
+                hint=f"Choose one of {', '.join([*train.held_out, *others])}.",
+            )
+        if not is_labelled(train, sets, one.of):
+            raise ConfigError(f"sets.{name}.of is {one.of!r}, whose sentences have no domains", hint="Give it labels.")
+
+
+def is_labelled(train: BitextConfig, sets: Mapping[str, SetConfig], name: str) -> bool:
+    """Whether the sentences of a set have domains."""
+    if name not in sets:
+        return train.labelled
+    return sets[name].domains is not None or bool(sets[name].parts) or sets[name].of is not None

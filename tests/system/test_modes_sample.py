@@ -1,0 +1,50 @@
+"""The experiment of WMT 2013 on the sample corpus: from text to the tables, in one command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from itersel.cli import main
+from itersel.pipeline.build_config import load_config
+from itersel.pipeline.experiment.config import load_experiment
+
+ROOT = Path(__file__).resolve().parents[2]
+MODES = ["indep.", "pooled", "pooled-cat", "domains", "sharding", "resharding"]
+LEARNERS = {"MERT": MODES[:3], "perceptron + l1": MODES[:3], "perceptron": MODES, "margin perceptron": MODES}
+
+
+def test_all_modes_on_the_sample(tmp_path, capsys):
+    links = ROOT / "tests" / "data" / "sample.align.gz"
+    options = ["--set", f"work={tmp_path / 'work'}", "--set", f"align.given={links}", "--output", str(tmp_path / "out")]
+    assert main(["experiment", str(ROOT / "conf/experiments/wmt2013-sample.yaml"), "--jobs", "2", *options]) == 0
+    said = capsys.readouterr().out
+    rows = ["test_pooled", "garden", "kitchen", "office", "street", "average", "model size", "CPU s"]
+    table = said.partition("BLEU: margin perceptron\n")[2].splitlines()
+    assert table[0].split() == ["test", "set", *(word for k, mode in enumerate(MODES) for word in (mode, str(k)))]
+    assert [line.partition("  ")[0] for line in table[1:9]] == rows
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert not document["unfinished"] and len(document["cells"]) == 10
+    assert {cell["models"] for cell in document["cells"]} == {1, 4}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "resharding 5" in page and "what domains share" in page
+
+
+@pytest.mark.parametrize("name", ["wmt2013", "wmt2013-sizes", "perceptron", "wmt2013-sample"])
+def test_the_configurations_are_valid(name):
+    config = load_experiment(ROOT / "conf" / "experiments" / f"{name}.yaml")
+    assert config.cells
+    if name != "wmt2013":
+        return
+    columns = {}
+    for cell in config.cells:
+        columns.setdefault(cell.table, {}).setdefault(cell.column, []).append(cell)
+    assert {table: list(found) for table, found in columns.items()} == LEARNERS
+    for table, found in columns.items():
+        for column, cells in found.items():
+            random = table == "MERT" or column in ("sharding", "resharding")
+            assert len(cells) == (3 if random else 1)
+            assert cells[0].by_domain == (column == "indep.")
+    build = load_config(ROOT / "conf" / "wmt2013.yaml")
+    assert len(build.train.parts) == 8 and build.text.split_source
+    assert {tuple(build.sets[name].parts) for name in ("dev", "test")} == {tuple(build.train.parts)}

@@ -1,0 +1,360 @@
+"""Experiments in the form of WMT 2013: rows by domain, columns by tuning mode; the order in which cells run."""
+
+import json
+import os
+import re
+import time
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import pytest
+import sacrebleu
+
+from itersel.base.errors import ConfigError
+from itersel.base.files import read_lines
+from itersel.base.spare_processes import borrowed, give, share
+from itersel.base.workers import ordered_map
+from itersel.cli import main
+from itersel.evaluation.significance import randomization_test
+from itersel.learn.domain_rows import DomainRows
+from itersel.learn.mixing import Columns, norms
+from itersel.metrics.corpus import CorpusMetric
+from itersel.model.features import Weights
+from itersel.model.vectors import Vector, feature_ids
+from itersel.pipeline.experiment.cells import CellPlan, build_data, finished, plan_cells
+from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
+from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
+from itersel.pipeline.experiment.mode_tables import mode_tables
+from itersel.pipeline.experiment.plots import plots
+from itersel.pipeline.experiment.schedule import largest_first, run_cells
+from itersel.report.feature_table import Sentence
+from itersel.report.gather import gather
+from itersel.report.sharing import sharing, sharing_tables
+
+WORDS = {"der": "the", "hund": "dog", "sieht": "sees", "das": "that", "haus": "house", "und": "and", "katze": "cat"}
+OTHERS = {"hund": "hound", "sieht": "saw", "das": "the", "haus": "home"}
+BUILD = """\
+work: work
+train: {parts: {even: {source: even.de, target: even.en}, odd: {source: odd.de, target: odd.en}}, shards: false,
+        held_out: {devtest: {each: 5}}}
+sets:
+  dev: {parts: {odd: {source: odd.de, references: [odd.en]}, even: {source: even.de, references: [even.en]}}, each: 8}
+  test: {parts: {odd: {source: odd.de, references: [odd.en]}, even: {source: even.de, references: [even.en]}}}
+  pooled: {of: test, each: 5}
+  few: {of: dev, each: 4}
+align: {given: links}
+lm: {order: 2}
+"""
+GRID = """\
+build: build.yaml
+devtest: devtest
+tests: [pooled, test]
+table: {domains: test}
+train:
+  epochs: 2
+  allow_seen_references: true
+  epoch: {k: 10, metric: stupid_bleu, shuffle: false, learn: {eta: 0.01}}
+grid:
+  - {algorithm: sgd, tuning: dev, features: dense, by_domain: true, table: dense, column: indep.}
+  - {algorithm: sgd, tuning: dev, by_domain: true, table: all, column: indep.}
+  - {algorithm: sgd, tuning: few, table: all, column: pooled}
+  - {algorithm: iter_sel_sgd, tuning: dev, table: all, column: domains,
+     set: {layout.kind: domains, selection.top: 30}}
+  - {algorithm: iter_sel_sgd, tuning: dev, table: all, column: resharding, repeats: 2,
+     set: {layout.kind: reshard, layout.shards: 2, selection.top: 30}}
+significance: {trials: 200, level: 0.3}
+"""
+
+
+def text(path: Path, lines: list[str]) -> None:
+    path.write_text("".join(line + "\n" for line in lines))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Two domains of thirty pairs, in which some words have two translations."""
+    folder, names = tmp_path_factory.mktemp("modes"), list(WORDS)
+    links = []
+    for at, domain in enumerate(("even", "odd")):
+        sources = [[names[(i * j + i // 7 + at) % 7] for j in range(1, 4 + i % 4)] for i in range(1, 31)]
+        targets = [
+            [OTHERS.get(word, WORDS[word]) if (i + j + at) % 3 == 0 else WORDS[word] for j, word in enumerate(words)]
+            for i, words in enumerate(sources)
+        ]
+        text(folder / f"{domain}.de", [" ".join(words) for words in sources])
+        text(folder / f"{domain}.en", [" ".join(words) for words in targets])
+        links += [" ".join(f"{i}-{i}" for i in range(len(words))) for words in sources]
+    text(folder / "links", links)
+    (folder / "build.yaml").write_text(BUILD)
+    (folder / "grid.yaml").write_text(GRID)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(folder) -> tuple[ExperimentConfig, list[CellPlan], GridResult]:
+    config = load_experiment(folder / "grid.yaml")
+    build_data(config)
+    plans = plan_cells(config)
+    list(run_cells(plans))
+    return config, plans, evaluate_cells(config, plans)
+
+
+def outputs(plans: list[CellPlan], table: str, column: str, test: str) -> list[list[str]]:
+    """Of every run of a column."""
+    chosen = [plan for plan in plans if (plan.cell.table, plan.cell.column) == (table, column)]
+    return [list(read_lines(plan.translations(test))) for plan in chosen]
+
+
+def bleu(lines: list[str], references: list[str]) -> float:
+    return sacrebleu.corpus_bleu(lines, [references], tokenize="none", force=True).score
+
+
+def test_rows_are_test_sets_and_domains_and_columns_are_modes(folder, done):
+    """Scores by sacrebleu itself, marks by a test of each pair on its own."""
+    _, plans, grid = done
+    dense, table = mode_tables(grid)
+    assert dense.caption == "BLEU: dense" and [one.label for one in dense.columns] == ["test set", "indep. 0"]
+    modes = ["indep.", "pooled", "domains", "resharding"]
+    assert [one.label for one in table.columns[1:]] == [f"{mode} {k}" for k, mode in enumerate(modes)]
+    labels = ["pooled", "even", "odd", "average", "model size", "CPU s"]
+    assert [row.entries[0].text for row in table.rows] == labels
+    tasks = (folder / "work" / "text" / "test.tasks").read_text().splitlines()
+    texts = {
+        name: (folder / "work" / "text" / f"{name}.reference.0").read_text().splitlines() for name in grid.config.tests
+    }
+    values: dict[str, list[float]] = {}
+    for row in table.rows[:3]:
+        label = row.entries[0].text
+        test = "pooled" if label == "pooled" else "test"
+        numbers = [k for k in range(len(texts[test])) if test == "pooled" or tasks[k] == label]
+        references = [texts[test][k] for k in numbers]
+        runs = {mode: [[run[k] for k in numbers] for run in outputs(plans, "all", mode, test)] for mode in modes}
+        assert [len(several) for several in runs.values()] == [1, 1, 1, 2]
+        scores = {mode: fmean(bleu(run, references) for run in several) for mode, several in runs.items()}
+        assert [entry.value for entry in row.entries[1:]] == pytest.approx(list(scores.values()), abs=1e-9)
+        metric = CorpusMetric("bleu", [[one] for one in references])
+        statistics = {mode: np.stack([metric.statistics(run) for run in several]) for mode, several in runs.items()}
+        better = set()
+        for one, other in combinations(range(len(modes)), 2):
+            first, second = modes[other], modes[one]
+            p = randomization_test(statistics[first], statistics[second], metric.scores, trials=200, seed=1).p
+            if p < 0.3 and scores[first] != scores[second]:
+                better.add((other, one) if scores[first] > scores[second] else (one, other))
+        for k, entry in enumerate(row.entries[1:]):
+            assert entry.marks.raised == tuple(sorted(beaten for winner, beaten in better if winner == k))
+        values[label] = list(scores.values())
+    assert any(entry.marks.raised for row in table.rows[:3] for entry in row.entries), "nothing was tested"
+    means = [fmean(pair) for pair in zip(values["even"], values["odd"], strict=True)]
+    assert [entry.value for entry in table.rows[3].entries[1:]] == pytest.approx(means)
+
+
+def test_the_size_of_several_models_is_their_mean(done):
+    _, plans, grid = done
+    row = mode_tables(grid)[1].rows[4]
+    by_domain = [len(Weights.read(run / "weights.txt.gz")) for run in plans[1].trainings]
+    assert len(by_domain) == 2 and row.entries[1].value == fmean(by_domain)
+    runs = [len(Weights.read(plan.run / "weights.txt.gz")) for plan in plans if plan.cell.column == "resharding"]
+    assert row.entries[4].value == fmean(runs) and len(runs) == 2
+
+
+def test_only_the_pairs_of_a_table_are_tested(done):
+    _, plans, grid = done
+    names = list(dict.fromkeys(plan.system for plan in plans if plan.cell.table == "all"))
+    for evaluation in grid.evaluations.values():
+        found = {frozenset((one.first, one.second)) for one in evaluation.comparisons}
+        assert found == {frozenset(pair) for pair in combinations(names, 2)}
+    assert list(grid.evaluations) == ["pooled", "test: even", "test: odd"]
+
+
+def test_repeats_have_other_shards(done):
+    _, plans, _ = done
+    seeds = [(plan.training.layout.seed, plan.training.epoch.seed) for plan in plans]
+    assert seeds[4:] == [(1, 0), (2, 1)] and set(seeds[:4]) == {(1, 0)}
+
+
+def test_an_unfinished_column_has_no_scores(folder, done):
+    config, plans, _ = done
+    grid = evaluate_cells(config, [plan for plan in plans if plan.cell.column != "pooled"])
+    table = mode_tables(grid)[1]
+    assert {row.entries[2].text for row in table.rows} == {"–"}
+    assert "1 of 6 cells are not finished" in table.legend[1]
+
+
+def test_the_command_writes_the_tables(folder, done, tmp_path, capsys):
+    _, _, grid = done
+    assert main(["experiment", str(folder / "grid.yaml"), "--table", "--output", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    written = (tmp_path / "out" / "table.md").read_text()
+    for table in mode_tables(grid):
+        assert table.caption in said and f"## {table.caption}\n" in written and table.markdown() in written
+    assert written.count("Raised:") == 1 and "of disk." in written
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "resharding 3" in page and "BLEU: dense" in page
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert list(document["tests"]) == ["pooled", "test: even", "test: odd"] and document["effort"]["disk_bytes"] > 0
+
+
+# what domains share
+
+
+def test_what_each_domain_learned_is_kept(done):
+    """The rows of the kept columns: their mean is the model, their norm is what the columns were chosen by."""
+    plan = next(plan for plan in done[1] if plan.cell.column == "domains")
+    epochs = sorted(plan.run.glob("epoch-00[12]"))
+    assert len(epochs) == 2
+    for epoch in epochs:
+        rows = DomainRows.read(epoch)
+        assert rows.domains == ("even", "odd")
+        columns = Columns.from_bytes((epoch / "norms.vec").read_bytes())
+        matrix = rows.matrix(columns.ids)
+        assert matrix.mean(axis=1) == pytest.approx(columns.means)
+        assert np.sqrt((matrix**2).sum(axis=1)) == pytest.approx(norms(columns))
+        assert 0 < len(columns) <= 30 and set(rows.rows[0].ids) <= set(columns.ids)
+    other = next(plan for plan in done[1] if plan.cell.column == "resharding")
+    assert DomainRows.read(other.run / "epoch-001") is None
+
+
+def test_rows_of_domains_as_files(tmp_path):
+    ids = feature_ids(["a", "b", "c"])
+    rows = DomainRows(("x/y", "z"), (Vector.of(ids[:2], [1.0, -2.0]), Vector.of([], [])))
+    for name, content in rows.files().items():
+        (tmp_path / name).write_bytes(content)
+    again = DomainRows.read(tmp_path)
+    assert again.domains == rows.domains and (again.matrix(ids) == rows.matrix(ids)).all()
+    assert sorted(rows.matrix(ids)[:, 0].tolist()) == [-2.0, 0.0, 1.0] and not rows.matrix(ids)[:, 1].any()
+
+
+# the order
+
+
+def test_cells_side_by_side_give_the_same(done, tmp_path):
+    """With more processes than cells, too: the idle ones are borrowed."""
+    plans = done[1]
+    for jobs in (2, 9):
+        again = [replace(plan, folder=tmp_path / str(jobs) / plan.folder.name) for plan in plans]
+        found = list(run_cells(again, jobs=jobs))
+        assert [one.name for one in found] == [plan.cell.name for plan in plans]
+        for one, other in zip(plans, again, strict=True):
+            for test in ("pooled", "test"):
+                assert one.translations(test).read_bytes() == other.translations(test).read_bytes()
+        assert all(finished(plan) is not None for plan in again)
+
+
+def test_the_largest_cells_come_first(done):
+    plans = done[1]
+    groups = largest_first(plans)
+    sizes = [sum(plan.sentences for plan in group) for group in groups]
+    assert sizes == sorted(sizes, reverse=True) and sum(map(len, groups)) == len(plans)
+    by_column = {plan.cell.column: plan.sentences for plan in plans if plan.cell.table == "all"}
+    assert by_column["indep."] == 2 * (16 + 10) + 10 + 60 and by_column["pooled"] == 2 * (8 + 10) + 10 + 60
+
+
+def test_spare_processes():
+    with borrowed(3) as count:
+        assert count == 0  # none are shared
+    with share(2):
+        with borrowed(5) as count:
+            assert count == 2
+            give()
+            with borrowed(1) as another, borrowed(1) as nothing:
+                assert (another, nothing) == (1, 0)
+        with borrowed(9) as count:
+            assert count == 3
+
+
+def test_a_process_that_ends_leaves_its_place_to_another(tmp_path):
+    """The second item waits until the first has given its process, then borrows it."""
+
+    def work(item: int) -> int:
+        if item == 0:
+            give()
+            return 0
+        for _ in range(1000):
+            with borrowed(4) as count:
+                if count:
+                    return sum(ordered_map(lambda n: os.getpid() and n, [1, 2, 3], 1 + count))
+            time.sleep(0.01)
+        return -1
+
+    with share():
+        assert list(ordered_map(work, [0, 1], 2, nested=True)) == [0, 6]
+
+
+BAD = [
+    ("table: {domains: test}\n", "", "grid.yaml:9: a block has a column, but the file has no `table`"),
+    ("{domains: test}", "{domains: dev}", "grid.yaml:4: table.domains is 'dev', which is not among the tests"),
+    (", table: all, column: pooled}", "}", "grid.yaml:12: a block has no table or no column"),
+    ("tuning: few, table", "tuning: [few, dev], table", "grid.yaml:12: 2 systems are the column 'pooled' of 'all'"),
+    ("column: pooled}", "column: indep.}", "grid.yaml:12: 2 systems are the column 'indep.' of 'all'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), BAD)
+def test_what_is_wrong_and_where(folder, old, new, message):
+    assert old in GRID
+    (folder / "bad").mkdir(exist_ok=True)
+    (folder / "bad" / "build.yaml").write_text(BUILD)
+    (folder / "bad" / "grid.yaml").write_text(GRID.replace(old, new, 1))
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_experiment(folder / "bad" / "grid.yaml")
+
+
+# what the report shows
+
+
+def test_what_domains_share_in_a_report(done):
+    """Counts and signs by hand, from the files of the epoch."""
+    plan = next(plan for plan in done[1] if plan.cell.column == "domains")
+    (run,) = gather([plan.run])
+    found = sharing(run)
+    folder = run.folder(run.best.number)
+    assert found.names == tuple(Weights.read(folder / "weights.txt.gz")) and found.domains == ("even", "odd")
+    rows = [dict(zip(vector.ids.tolist(), vector.values, strict=True)) for vector in DomainRows.read(folder).rows]
+    before = {}
+    if run.best.number > 1:
+        vector = Vector.read(run.folder(run.best.number - 1) / "weights.vec")
+        before = dict(zip(vector.ids.tolist(), vector.values, strict=True))
+    rule = next(name for name in found.names if re.fullmatch("R:X:[a-z_]+:[a-z_]+", name))
+    _, _, source, target = rule.replace("_", " ").split(":")
+    sentences = [Sentence("devtest", "1", f"x {source}", f"{target} y")]
+    counts, largest, apart = sharing_tables(found, "name", 1000, sentences)
+    ids = dict(zip(found.names, feature_ids(list(found.names)).tolist(), strict=True))
+    expected = {name: [row.get(id, 0.0) for row in rows] for name, id in ids.items()}
+    starts = {name: before.get(id, 0.0) for name, id in ids.items()}
+    for number, row in enumerate(counts.rows):
+        chosen = [weights for weights in expected.values() if sum(w != 0 for w in weights) == number]
+        signs = [weights for weights in chosen if min(weights) < 0 < max(weights)]
+        changed = [n for n, weights in expected.items() if sum(w != starts[n] for w in weights) == number]
+        assert [entry.value for entry in row.entries[:4]] == [number, len(chosen), len(signs), len(changed)]
+    assert {row.name for row in largest.rows} == set(found.names)
+    norms_shown = [row.entries[1].value for row in largest.rows]
+    assert norms_shown == sorted(norms_shown, reverse=True)
+    for row in largest.rows:
+        assert [entry.value for entry in row.entries[7:9]] == pytest.approx(expected[row.name])
+    differing = {n for n, weights in expected.items() if min(weights) < 0 < max(weights)}
+    assert differing == {row.name for row in apart.rows[: len(differing)]}
+    examples = {row.name: row.entries[-1].text for row in largest.rows}
+    assert examples[rule] == f"x {source} → {target} y" and examples["LanguageModel"] == ""
+    other = next(plan for plan in done[1] if plan.cell.column == "resharding")
+    assert sharing(gather([other.run])[0]) is None
+
+
+def test_plots_of_one_setting(done):
+    """Cells that differ in one number make a plot, in the order of its values; others do not."""
+    _, _, grid = done
+    names = list(grid.evaluations["pooled"].systems)
+    one = grid.results[0]
+    values = {names[1]: {"selection.top": None}, names[2]: {"selection.top": 100}, names[3]: {"selection.top": 20}}
+    settings = {"models": 1, "epochs": []}
+    systems = [replace(one, name=name, varied=values[name], weights=k, **settings) for k, name in enumerate(values)]
+    systems.append(replace(one, name=names[0], varied={"start": "x"}))
+    (plot,) = plots(grid, systems)
+    assert plot.setting == "selection.top" and plot.values == ("20", "100", "none") and plot.sizes == (2, 1, 0)
+    scores = dict(plot.scores)
+    assert list(scores) == ["devtest BLEU", "pooled BLEU", "test: even BLEU", "test: odd BLEU"]
+    assert scores["pooled BLEU"] == tuple(grid.evaluations["pooled"].score(names[k]).mean for k in (3, 2, 1))
+    apart = [replace(system, varied=system.varied | {"epoch.k": k}) for k, system in enumerate(systems[:3])]
+    assert plots(grid, apart) == ()
