@@ -30,7 +30,21 @@ def test_all_modes_on_the_sample(tmp_path, capsys):
     assert "resharding 5" in page and "what domains share" in page
 
 
-@pytest.mark.parametrize("name", ["wmt2013", "wmt2013-sizes", "perceptron", "wmt2013-sample"])
+def test_tuners_for_several_domains_on_the_sample(tmp_path, capsys):
+    """Table 4 of PBML 2011: the domains' own weights and their mean come from one training."""
+    links = ROOT / "tests" / "data" / "sample.align.gz"
+    options = ["--set", f"work={tmp_path / 'work'}", "--set", f"align.given={links}", "--output", str(tmp_path / "out")]
+    assert main(["experiment", str(ROOT / "conf/experiments/pbml2011-sample.yaml"), *options]) == 0
+    said = capsys.readouterr().out.splitlines()
+    head = next(line for line in said if line.startswith("test set"))
+    assert head.split()[2::2] == ["ind.", "pooled", "AvgMERT", "MMERT", "w_avg"]
+    runs = sorted(path.parent.name for path in (tmp_path / "work" / "experiments").rglob("run.json"))
+    assert len(runs) == 6, "two seeds each of avg_mert, mert and multitask_mert"
+
+
+@pytest.mark.parametrize(
+    "name", ["wmt2013", "wmt2013-sizes", "perceptron", "wmt2013-sample", "pbml2011", "pbml2011-lambda"]
+)
 def test_the_configurations_are_valid(name):
     config = load_experiment(ROOT / "conf" / "experiments" / f"{name}.yaml")
     assert config.cells
