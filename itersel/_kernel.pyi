@@ -210,6 +210,8 @@ class LearnOptions:
         eta: float,
         schedule: str,
         l1: float,
+        l2: float,
+        cost_scale: float,
         batch: bool,
         average: bool,
         pairs: PairOptions,
@@ -325,6 +327,54 @@ def forest_envelopes(
 def kbest_arrays(
     decoder: ShardDecoder, sentence: int, k: int, unique: bool
 ) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+
+@final
+class GradientOptions:
+    def __init__(
+        self, *, cost_scale: float, score_scale: float, prefixes: Sequence[str], extraction_counts: bool
+    ) -> None: ...
+
+@final
+class GradientSums:
+    def __init__(self, width: int, cost_scale: float, score_scale: float) -> None: ...
+    def add(
+        self,
+        offsets: npt.NDArray[np.int64],
+        features: npt.NDArray[np.uint32],
+        values: npt.NDArray[np.float64],
+        scores: npt.NDArray[np.float64],
+        metric: Sequence[float],
+    ) -> None: ...
+    @property
+    def loss(self) -> float: ...
+    @property
+    def gradient(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def lists(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def largest(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def largest_list(self) -> npt.NDArray[np.uint32]: ...
+
+def shard_gradient(
+    shard: Shard,
+    parts: Sequence[tuple[LanguageModel | None, Sequence[int] | None]],
+    epoch: EpochOptions,
+    options: GradientOptions,
+    hashes: npt.NDArray[np.uint64],
+    values: npt.NDArray[np.float64],
+    progress: Callable[[dict[str, float]], object] | None,
+) -> tuple[
+    npt.NDArray[np.uint64],
+    bytes,
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.uint32],
+    dict[str, float],
+    dict[str, float],
+]: ...
 
 @final
 class MiraLists:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from itersel.base.figures import Choice, CrossSections, Declaration, Figure, Statistic
+from itersel.base.figures import Choice, CrossSections, Declaration, Figure, Listing, Statistic
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.mixing import SelectionConfig
 from itersel.mapreduce.job import Job, Record
@@ -130,6 +130,8 @@ class Algorithm(ABC):
     """What decides where there is no devtest; None: the last round's model is the run's."""
     sections: ClassVar[CrossSections | None] = None
     """Which file of a round has the score as a function of each weight; None: there is none."""
+    listing: ClassVar[Listing | None] = None
+    """Which file of a round has a table for people; None: there is none."""
     one_shard: ClassVar[bool] = False
     """All sentences make up one shard, unless the layout says otherwise."""
     by_domain: ClassVar[bool] = False
@@ -147,7 +149,7 @@ class Algorithm(ABC):
         """What the algorithm measures, with `more` figures of the driver's: those of devtest, where there is one."""
         choice = cls.choice if more or cls.choice_without_devtest is None else cls.choice_without_devtest
         figures = (*cls.figures, *more)
-        return Declaration(cls.name, cls.label, cls.number, cls.statistics, figures, choice, cls.sections)
+        return Declaration(cls.name, cls.label, cls.number, cls.statistics, figures, choice, cls.sections, cls.listing)
 
     def check(self, items: Sequence[WorkItem]) -> None:
         """Raise ConfigError if the algorithm cannot work with these shards."""

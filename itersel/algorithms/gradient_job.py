@@ -1,10 +1,11 @@
-"""The job of a gradient: the soft ramp loss of all lists, differentiated by the sparse features.
+"""The job of a gradient: the soft ramp loss of all lists, differentiated by the sparse features (NAACL 2013 §4, §5.2).
 
-    map     shard, weights → for each range: sums and list counts of the shard's features, and their names;
+    map     shard, weights → for each range: sums, list counts and examples of the shard's features, and their names;
                              for the driver: statistics
-    reduce  all shards' sums of a range → the range's gradient, divided by list counts if it is conditioned
+    reduce  all shards' sums of a range → the range's gradient, divided by counts if it is conditioned, and examples
 
-Sums over shards are taken in shard order, so the result is the same for any number of ranges.
+The kernel decodes and adds up; no list reaches Python. Sums over shards are taken in shard order, so the result is the
+same for any number of ranges.
 """
 
 from __future__ import annotations
@@ -17,27 +18,71 @@ from typing import Any, ClassVar
 
 import msgpack
 import numpy as np
+import numpy.typing as npt
 
 from itersel import _kernel
 from itersel.algorithms.epoch_job import START, language_models
-from itersel.algorithms.kbest_job import numbers_of
 from itersel.base.errors import InputError
-from itersel.decode.decoder import DecoderConfig
-from itersel.decode.shard_decoder import ShardDecoder
+from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import ShardSource
+from itersel.lm.model import LanguageModels
 from itersel.mapreduce.job import DRIVER, Job, Record, Tell
-from itersel.mapreduce.shard_item import open_parts
+from itersel.mapreduce.shard_item import Part, open_parts
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
-from itersel.metrics.sentence import sentence_values
 from itersel.model.feature_names import NameTable, join_names, select_names, split_names
 from itersel.model.features import PREFIXES
-from itersel.model.vectors import Ids, Values, Vector, even_bounds, feature_ids, pack, unpack
-from itersel.tune.soft_ramp import GradientSums, soft_ramp
+from itersel.model.vectors import Ids, Values, Vector, even_bounds, pack, unpack
 
-Columns = tuple[Ids, list[Values]]
-"""Ids of features with two columns beside them: sums of the negative gradient, and list counts."""
 COUNTS = ("lists", "hypotheses", "loss")
+CONDITIONINGS = ("lists", "extraction", "none")
+PIECE, REDUCED = 5, 5
+"""Columns beside the ids in what mappers and reducers send."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What is known of some features, by id in ascending order."""
+
+    ids: Ids
+    gradient: Values
+    """Negative: the direction in which the loss falls."""
+    lists: Values
+    """In how many lists the feature is not 0."""
+    extracted: Values
+    """How often the feature's rule was extracted; 1 where nobody asked."""
+    largest: Values
+    """What the list with the largest part adds to the gradient."""
+    item: Values
+    """The number of the work item that has this list."""
+    sentence: Values
+    """The list's number among those of its item."""
+
+    @classmethod
+    def added(cls, several: Sequence[Sums]) -> Sums:
+        """Sums over the parts, in their order; of lists with equally large parts in a gradient, the first counts."""
+        ids, member = np.unique(np.concatenate([one.ids for one in several]), return_inverse=True)
+
+        def column(name: str) -> Values:
+            return np.concatenate([getattr(one, name) for one in several])
+
+        extracted = np.zeros(len(ids))
+        np.maximum.at(extracted, member, column("extracted"))
+        largest = column("largest")
+        order = np.lexsort((np.arange(len(member)), -np.abs(largest), member))
+        first = order[np.searchsorted(member[order], np.arange(len(ids)))]
+        gradient, lists = (
+            np.bincount(member, column(name), minlength=len(ids)).astype(np.float64) for name in ("gradient", "lists")
+        )
+        return cls(
+            ids,
+            gradient,
+            lists,
+            extracted,
+            largest[first],
+            column("item")[first],
+            column("sentence")[first],
+        )
 
 
 @dataclass(frozen=True)
@@ -46,80 +91,112 @@ class GradientJob(Job):
 
     number: int = 0
     """The round's."""
-    k: int = 1000
-    unique: bool = True
-    decoder: DecoderConfig = field(default_factory=DecoderConfig)
-    metric: str = "fixed_stupid_bleu"
+    epoch: EpochConfig = field(default_factory=lambda: EpochConfig(k=1000, metric="fixed_stupid_bleu"))
+    """How sentences are decoded and scored; what it says of learning has no effect."""
     cost_scale: float = 20.0
     """A hypothesis costs this times (1 − metric)."""
     score_scale: float = 1.0
     """Model scores are multiplied by this before they meet costs."""
     groups: tuple[str, ...] = ("id",)
     """The feature groups to differentiate by (itersel.model.features)."""
-    conditioned: bool = True
-    """Divide each component by the number of lists in which its feature is not 0."""
+    conditioning: str = "lists"
+    """What each component is divided by: the number of lists in which its feature is not 0, the number of times that
+    its rule was extracted (extraction), or nothing (none)."""
 
     counts: ClassVar[Mapping[str, str]] = dict.fromkeys(COUNTS, "sum")
 
     def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
         weights = Vector.read(side.path(START), mapped=True) if START in side else Vector.of([], [])
         models = language_models(side)
-        statistics, began = dict.fromkeys(COUNTS, 0.0), time.thread_time()
-        files, known = list[Columns](), set[str]()
+        total, began = dict.fromkeys(COUNTS, 0.0), time.thread_time()
+        seconds, files, names = dict[str, float](), list[Sums](), set[str]()
         for source, parts in open_parts(item):
             if not isinstance(source, ShardSource):
                 raise InputError("a gradient needs shards, not lists", where=source.path)
-            names = source.data.feature_names()
-            ids, wanted = feature_ids(names), self.wanted(names)
-            by_feature = weights.values_of(ids)
-            sums = GradientSums(len(names))
-            for part in parts:
-                decoder = ShardDecoder(source.data, weights, models.open(part.fold), self.decoder)
-                for number in numbers_of(source, part):
-                    texts, starts, features, values = _kernel.kbest_arrays(decoder.native, number, self.k, self.unique)
-                    scores = np.add.reduceat(values * by_feature[features], starts[:-1])  # every row has a feature
-                    quality = sentence_values(
-                        self.metric,
-                        [text.split(" ") for text in texts],
-                        [text.split(" ") for text in source.references(number)],
-                    )
-                    loss, shares = soft_ramp(self.score_scale * scores, self.cost_scale * (1 - quality))
-                    sums.add(shares, starts, features, np.where(wanted[features], values, 0.0))
-                    statistics["lists"] += 1
-                    statistics["hypotheses"] += len(texts)
-                    statistics["loss"] += loss
-                    tell(statistics["lists"], statistics)
-            used = np.flatnonzero(sums.lists)
-            known.update(names[k] for k in used.tolist())
-            files.append((ids[used], [sums.gradient[used], sums.lists[used]]))
-        yield from self.pieces(_added(files), known)
-        seconds = {"gradient": time.thread_time() - began}
-        yield DRIVER, msgpack.packb({**statistics, "seconds": seconds})
+            sums, known, here, spent = self.of_file(source, parts, weights, models, total, tell)
+            files.append(sums)
+            names.update(known)
+            total = {key: total[key] + here[key] for key in COUNTS}
+            seconds = {key: seconds.get(key, 0.0) + spent[key] for key in ("decode", "kbest", "metric")}
+        yield from self.pieces(Sums.added(files), names)
+        seconds["gradient"] = time.thread_time() - began - sum(seconds.values())
+        tell(item.size, total)
+        yield DRIVER, msgpack.packb({**total, "seconds": seconds})
 
-    def wanted(self, names: Sequence[str]) -> np.ndarray:
-        """Which of the features belong to the groups."""
-        prefixes = tuple(prefix for group in self.groups for prefix in PREFIXES[group])
-        return np.array([name.startswith(prefixes) for name in names], dtype=bool)
+    def of_file(
+        self,
+        source: ShardSource,
+        parts: Sequence[Part],
+        weights: Vector,
+        models: LanguageModels,
+        before: Mapping[str, float],
+        tell: Tell,
+    ) -> tuple[Sums, list[str], dict[str, float], dict[str, float]]:
+        """Sums over some sentences of a shard, names of their features, statistics and seconds; `before` has the
+        statistics of the item's files before this one."""
 
-    def pieces(self, sums: Columns, names: Iterable[str]) -> Iterable[tuple[int, bytes]]:
-        """For each range, its part of the shard's sums and counts, and the names of its features."""
-        ids, columns = sums
-        ordered = select_names(sorted(names), ids)
+        def progress(here: dict[str, float]) -> None:
+            so_far = {key: before[key] + here[key] for key in COUNTS}
+            tell(so_far["lists"], so_far)
+
+        prefixes = [prefix for group in self.groups for prefix in PREFIXES[group]]
+        options = _kernel.GradientOptions(
+            cost_scale=self.cost_scale,
+            score_scale=self.score_scale,
+            prefixes=prefixes,
+            extraction_counts=self.conditioning == "extraction",
+        )
+        chosen = []
+        for part in parts:
+            model = models.open(part.fold)
+            chosen.append((None if model is None else model.native, part.sentences))
+        try:
+            ids, names, gradient, lists, extracted, largest, number, statistics, seconds = _kernel.shard_gradient(
+                source.data.native, chosen, self.epoch.options(0), options, weights.ids, weights.values, progress
+            )
+        except InputError as error:
+            raise InputError(error.message, where=error.where or source.path, hint=error.hint) from None
+        sentence = number.astype(np.float64) + before["lists"]
+        sums = Sums(ids, gradient, lists, extracted, largest, np.zeros(len(ids)), sentence)
+        return sums, split_names(names.decode()), statistics, seconds
+
+    def pieces(self, sums: Sums, names: Iterable[str]) -> Iterable[tuple[int, bytes]]:
+        """For each range, its part of the shard's sums, and the names of its features."""
+        ordered = select_names(sorted(names), sums.ids)
         bounds = np.array(even_bounds(self.partitions)[1:-1], dtype=np.uint64)
-        cuts = [0, *np.searchsorted(ids, bounds).tolist(), len(ids)]
+        cuts = [0, *np.searchsorted(sums.ids, bounds).tolist(), len(sums.ids)]
+        columns = (sums.gradient, sums.lists, sums.extracted, sums.largest, sums.sentence)
         for key, (low, high) in enumerate(pairwise(cuts)):
-            yield key, pack(ids[low:high], *(column[low:high] for column in columns))
+            yield key, pack(sums.ids[low:high], *(column[low:high] for column in columns))
             yield key, join_names(ordered[low:high]).encode()
 
     def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
         del key, side
-        ids, (gradient, lists) = _added([unpack(value, 2) for value in values[::2]])
-        yield pack(ids, gradient / lists if self.conditioned else gradient, lists)
+        several = []
+        for number, value in enumerate(values[::2]):
+            ids, (gradient, lists, extracted, largest, sentence) = unpack(value, PIECE)
+            item = np.full(len(ids), float(number))
+            several.append(Sums(ids, gradient, lists, extracted, largest, item, sentence))
+        sums = Sums.added(several)
+        divisors = {"lists": sums.lists, "extraction": sums.extracted, "none": np.ones(len(sums.ids))}
+        components = sums.gradient / divisors[self.conditioning]
+        yield pack(sums.ids, components, sums.lists, sums.largest, sums.item, sums.sentence)
         names = {name for value in values[1::2] for name in split_names(bytes(value).decode())}
         yield join_names(sorted(names)).encode()
 
     def warm(self, side: Side) -> None:
         language_models(side).open_all()
+
+
+@dataclass(frozen=True)
+class Example:
+    """The list with the largest part in a feature's gradient."""
+
+    part: float
+    """What it adds to the sum."""
+    item: int
+    sentence: int
+    """Its number among those of the item."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +207,7 @@ class Gradient:
     """The direction in which the loss falls, by feature, in code point order; components of 0 are left out."""
     lists: Mapping[str, int]
     """For each of them, the lists in which its feature is not 0."""
+    examples: Mapping[str, Example]
     statistics: list[dict[str, Any]]
     """By item, in order."""
 
@@ -140,26 +218,24 @@ class Gradient:
 
 def collect(records: Iterable[Record]) -> Gradient:
     """The gradient of all records for the driver."""
-    statistics, ranges, names = list[dict[str, Any]](), list[Columns](), list[str]()
+    statistics, names = list[dict[str, Any]](), list[str]()
+    ranges = list[tuple[Ids, list[Values]]]()
     for record in records:
         if record.key == DRIVER:
             statistics.append(msgpack.unpackb(record.value))
         elif record.sequence == 0:
-            ranges.append(unpack(record.value, 2))
+            ranges.append(unpack(record.value, REDUCED))
         else:
             names += split_names(bytes(record.value).decode())
-    ids, (components, lists) = _added(ranges)
-    found = sorted(zip(NameTable(names)(ids), components.tolist(), lists.astype(int).tolist(), strict=True))
+    ids: Ids = np.concatenate([ids for ids, _ in ranges])
+    columns: list[npt.NDArray[Any]] = [
+        np.concatenate(several) for several in zip(*(one for _, one in ranges), strict=True)
+    ]
+    rows = zip(NameTable(names)(ids), *(column.tolist() for column in columns), strict=True)
+    found = sorted(row for row in rows if row[1])
     return Gradient(
-        {name: value for name, value, _ in found if value},
-        {name: count for name, value, count in found if value},
+        {name: value for name, value, *_ in found},
+        {name: int(lists) for name, _, lists, *_ in found},
+        {name: Example(part, int(item), int(sentence)) for name, _, _, part, item, sentence in found},
         statistics,
     )
-
-
-def _added(parts: Sequence[Columns]) -> Columns:
-    """The columns of several parts, those of an id added in the order of the parts."""
-    ids = np.concatenate([one for one, _ in parts])
-    made = [_kernel.column_sums(ids, np.concatenate([columns[k] for _, columns in parts]), "l1") for k in range(2)]
-    order = np.argsort(made[0][0])
-    return made[0][0][order], [sums[order] for _, _, sums, _ in made]

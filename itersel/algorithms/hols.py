@@ -20,17 +20,18 @@ from typing import Annotated, Any, ClassVar
 
 from itersel.algorithms.base import Algorithm, ItemsContext, Model, Round, RunContext
 from itersel.algorithms.epoch_job import FOLD, START
-from itersel.algorithms.gradient_job import Gradient, GradientJob
+from itersel.algorithms.gradient_job import CONDITIONINGS, Gradient, GradientJob
 from itersel.algorithms.gradient_job import collect as collect_gradient
 from itersel.algorithms.kbest_job import KBestJob
 from itersel.algorithms.mert import Mert, MertConfig
 from itersel.algorithms.tuner import named
 from itersel.base.config import OneOf, PathStr, Range, validate
 from itersel.base.errors import ConfigError, InputError
-from itersel.base.figures import Figure, Statistic
+from itersel.base.figures import CrossSections, Figure, Listing, Statistic
 from itersel.base.temporary import temporary_folder
+from itersel.learn.learner import LearnConfig
 from itersel.lists.accumulated import NewList
-from itersel.lists.source import open_source
+from itersel.lists.source import ShardSource, open_source
 from itersel.mapreduce.fetch import open_item_source
 from itersel.mapreduce.shard_item import Part, domain_of, fold_of, parts_of, shard_item
 from itersel.mapreduce.side import Side, SideFile
@@ -46,8 +47,13 @@ SPARSE, GRADIENT = "SparseModel", "SparseGradient"
 """Names of the sums f1 and f2, as features of the lists that are searched."""
 FOLDS = 5
 LARGEST = "gradient.tsv"
-"""The file in a round's folder with the largest components: feature, component, lists."""
+"""The file in a round's folder with the largest components: feature, component, lists, and of the sentence with the
+largest part in it this part, the id, source and reference."""
 SHOWN = 100
+DRAWN = 4
+"""Frequent features and rare ones of which cross-sections are drawn (figure 2 of the paper)."""
+COMMON, RARE = 20, 200
+"""How many of the most and least frequent features of the gradient they are taken from."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +83,9 @@ class HolsConfig:
     """Model scores, with dense weights at an absolute sum of 1, are multiplied by this before they meet costs."""
     groups: str = "id"
     """The sparse features to learn: id, ng, shape, joined by commas, or all."""
-    conditioning: Annotated[str, OneOf("lists", "none")] = "lists"
-    """lists: divide a feature's component by the number of lists that have it."""
+    conditioning: Annotated[str, OneOf(*CONDITIONINGS)] = "lists"
+    """lists: divide a feature's component by the number of lists that have it; extraction: by the number of times that
+    its rule was extracted."""
     top: Annotated[int, Range(1)] | None = None
     """Keep this many of the largest components; null: all."""
     fixed_beta: bool = False
@@ -93,6 +100,11 @@ class HolsConfig:
         validate(self)
         if not parse_groups(self.groups):
             raise ConfigError("groups names no sparse features", hint="Choose id, ng, shape or all.")
+        if self.conditioning == "extraction" and parse_groups(self.groups) != {"id"}:
+            raise ConfigError(
+                f"conditioning is 'extraction', which needs groups: id, but groups is {self.groups!r}",
+                hint="Only rules are extracted. Condition other features by lists.",
+            )
         if self.line_search.space != "list":
             raise ConfigError("line_search.space is forest, but held-out line search needs lists")
 
@@ -101,20 +113,47 @@ class HolsConfig:
 class ProjectedKBestJob(KBestJob):
     """Decodes with all features, and collects lists of dense ones and the two sums."""
 
+    watched: tuple[str, ...] = ()
+    """Sparse features that are collected, too."""
+
     def listed(self, found: NewList, side: Side) -> NewList:
         sums = {name: side.cached(f"vector {name}", (name,), Vector.read) for name in (SPARSE, GRADIENT)}
-        return projected(found, sums, is_sparse)
+        return projected(found, sums, is_sparse, frozenset(self.watched))
 
 
 class CombinedSearch(Mert):
     """MERT over the dense weights, α and β."""
 
-    kbest_job: ClassVar[type[KBestJob]] = ProjectedKBestJob
-    sections = None  # only the weights that come of it are kept
+    sections = CrossSections(
+        "sections.json",
+        "search score",
+        about="On the sentences of the line search, as a function of one weight: SparseGradient is α, SparseModel β. "
+        f"Of rules, {DRAWN} that are in many lists of the gradient and {DRAWN} that are in few, with the change of"
+        " their weight.",
+    )
 
-    def __init__(self, settings: Any, sparse: Mapping[str, float], gradient: Mapping[str, float]):
+    def __init__(
+        self,
+        settings: Any,
+        sparse: Mapping[str, float],
+        gradient: Mapping[str, float],
+        frequent: Sequence[str] = (),
+        rare: Sequence[str] = (),
+    ):
         super().__init__(settings)
         self.sparse, self.gradient = sparse, gradient
+        self.frequent, self.rare = frequent, rare
+
+    def kbest_job(self, **values: Any) -> KBestJob:  # type: ignore[override]
+        return ProjectedKBestJob(**values, watched=(*self.frequent, *self.rare))
+
+    def drawn_besides(self, spread: Mapping[str, float]) -> Sequence[str]:
+        """The first frequent and the first rare features that make a difference in some list."""
+        return [
+            name
+            for several in (self.frequent, self.rare)
+            for name in [name for name in several if spread.get(name, 0.0) > 0][:DRAWN]
+        ]
 
     def decoding_files(self, number: int, weights: Mapping[str, float], folder: Path) -> dict[str, SideFile]:
         files = super().decoding_files(number, self.combined(weights), folder)
@@ -143,6 +182,8 @@ class Found:
     score: float
     before: float
     iterations: int
+    sections: bytes
+    """The score as a function of single weights."""
 
 
 class Hols(Algorithm):
@@ -150,6 +191,22 @@ class Hols(Algorithm):
 
     name, label = "hols", "HOLS"
     config_class: ClassVar[type] = HolsConfig
+    sections = CombinedSearch.sections
+    listing = Listing(
+        LARGEST,
+        "largest gradients",
+        (
+            ("feature", "text"),
+            ("component", "number"),
+            ("lists", "count"),
+            ("largest part", "number"),
+            ("sentence", "text"),
+            ("source", "text"),
+            ("reference", "text"),
+        ),
+        about="The components of the gradient, divided by counts if it is conditioned. Beside each, the sentence whose"
+        " list adds most to it.",
+    )
     statistics = (Statistic("lists"), Statistic("hypotheses"), Statistic("loss"))
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("loss", "soft ramp loss", "loss", "lists", about="Per training sentence, before the update."),
@@ -165,11 +222,16 @@ class Hols(Algorithm):
     def config(self) -> HolsConfig:
         return HolsConfig() if self.settings.own is None else self.settings.own
 
+    @property
+    def wanted(self) -> int:
+        """How many updates a run has."""
+        return self.config.passes * self.config.updates
+
     def finished(self, history: Sequence[Mapping[str, Any]]) -> bool:
-        return len(history) >= self.config.passes * self.config.updates
+        return len(history) >= self.wanted
 
     def remarks(self, history: Sequence[Mapping[str, Any]]) -> Sequence[str]:
-        wanted = self.config.passes * self.config.updates
+        wanted = self.wanted
         if len(history) >= wanted:
             return ()
         return [f"the run ended after {len(history)} of {wanted} updates, before the last search: raise epochs"]
@@ -191,7 +253,9 @@ class Hols(Algorithm):
         sparse = {name: value / scale for name, value in weights.items() if is_sparse(name)}
         items = list(run.items(number))
         places = list(places_of(items, self.folds(run)))
-        learned = [place for place, fold in places if fold != config.held_out or config.search == "seen"]
+        # If the only search is on dev, or on sentences of the gradient, no fold needs to be held out.
+        every = config.search == "seen" or (bool(config.dev) and self.wanted == 1)
+        learned = [place for place, fold in places if every or fold != config.held_out]
         learned = learned[number % config.updates :: config.updates]
         gradient = self.gradient(number, dense | sparse, restricted(items, learned), run, folder)
         norm = math.sqrt(math.fsum(value * value for value in gradient.components.values()))
@@ -199,8 +263,8 @@ class Hols(Algorithm):
         if not direction:
             raise InputError("the gradient is 0", hint="Do the shards have features of hols.groups?")
         searched = self.searched(number, items, places, learned)
-        found = self.search(dense, sparse, direction, ItemsContext(run, searched), folder)
-        search = CombinedSearch(self.settings, sparse, direction)
+        search = self.line_search(sparse, direction, gradient)
+        found = self.search(search, dense, ItemsContext(run, searched), folder)
         vector = Vector.of_names(search.combined(found.weights))
         warnings = list[str]()
         if found.weights.get(GRADIENT, 0.0) == 0:
@@ -222,7 +286,10 @@ class Hols(Algorithm):
                 "search_sentences": sum(item.size for item in searched),
                 "search_iterations": found.iterations,
             },
-            files={LARGEST: table_of(gradient)},
+            files={
+                LARGEST: table_of(gradient, restricted(items, learned)),
+                CombinedSearch.sections.file: found.sections,
+            },
             warnings=tuple(warnings),
         )
 
@@ -244,13 +311,11 @@ class Hols(Algorithm):
         job = GradientJob(
             run.reducers,
             number,
-            config.k,
-            decoder=self.settings.epoch.decoder,
-            metric=config.metric,
+            replace(self.settings.epoch, k=config.k, unique=True, metric=config.metric, learn=LearnConfig()),
             cost_scale=config.cost_scale,
             score_scale=config.score_scale,
             groups=tuple(sorted(parse_groups(config.groups))),
-            conditioned=config.conditioning == "lists",
+            conditioning=config.conditioning,
         )
         return collect_gradient(run.run(job, items, {START: SideFile(str(folder / "start.vec")), **run.models}))
 
@@ -259,7 +324,7 @@ class Hols(Algorithm):
     ) -> list[WorkItem]:
         """The sentences of a round's search."""
         config = self.config
-        if config.dev and number + 1 == config.passes * config.updates:
+        if config.dev and number + 1 == self.wanted:
             sources = [open_source(path) for path in config.dev]
             files = [ItemFile(source.path, source.checksum) for source in sources]
             return [shard_item(k, [Part(files[k])], len(source)) for k, source in enumerate(sources)]
@@ -267,28 +332,31 @@ class Hols(Algorithm):
         chosen = sorted(shuffled(len(several), config.seed)[: config.sample])
         return restricted(items, [several[k] for k in chosen])
 
-    def search(
-        self,
-        dense: Mapping[str, float],
-        sparse: Mapping[str, float],
-        direction: Mapping[str, float],
-        run: RunContext,
-        folder: Path,
-    ) -> Found:
-        """MERT from the weights so far (β = 1, α = 0); the best of its rounds by what the decoder reaches."""
+    def line_search(
+        self, sparse: Mapping[str, float], direction: Mapping[str, float], gradient: Gradient
+    ) -> CombinedSearch:
+        """What searches: dense weights, the sparse weights' factor, and how far to go along the gradient."""
         own = self.config.line_search
         if self.config.fixed_beta:
             own = replace(own, fixed=(*own.fixed, SPARSE))
-        tuner = CombinedSearch(replace(self.settings, own=own), sparse, direction)  # type: ignore[type-var]
-        start = {**dense, SPARSE: 1.0} if sparse else dict(dense)
+        by_frequency = sorted(gradient.lists, key=lambda name: (-gradient.lists[name], name))
+        frequent = [by_frequency[k] for k in shuffled(min(COMMON, len(by_frequency)), self.config.seed)]
+        rare = [name for name in by_frequency[-RARE:] if name not in frequent]
+        return CombinedSearch(replace(self.settings, own=own), sparse, direction, frequent, rare)  # type: ignore[type-var]
+
+    def search(self, tuner: CombinedSearch, dense: Mapping[str, float], run: RunContext, folder: Path) -> Found:
+        """MERT from the weights so far (β = 1, α = 0); the best of its rounds by what the decoder reaches."""
+        start = {**dense, SPARSE: 1.0} if tuner.sparse else dict(dense)
         model = Model(Vector.of_names(start), frozenset({*start, GRADIENT}))
         best, iterations = None, 0
         for number in range(self.config.iterations):
             made = tuner.round(number, model, run)
             iterations += 1
-            best = best or Found(start, made.facts["start_score"], made.facts["start_score"], 0)
+            sections = made.files[tuner.sections.file]
+            best = best or Found(start, made.facts["start_score"], made.facts["start_score"], 0, sections)
             if made.facts["tune_score"] > best.score:
-                best = replace(best, weights=named(made.weights, made.names.names), score=made.facts["tune_score"])
+                weights = named(made.weights, made.names.names)
+                best = replace(best, weights=weights, score=made.facts["tune_score"], sections=sections)
             if tuner.finished([made.facts]):
                 break
             model = stored(made, folder / f"search-{number}")
@@ -347,10 +415,29 @@ def scaled(components: Sequence[tuple[str, float]]) -> dict[str, float]:
     return {name: value / largest for name, value in sorted(components)} if largest else {}
 
 
-def table_of(gradient: Gradient) -> bytes:
-    """The largest components as text."""
-    rows = [(name, gradient.components[name], gradient.lists[name]) for name in gradient.largest(SHOWN)]
-    return "".join(f"{name}\t{value:.6g}\t{lists}\n" for name, value, lists in rows).encode()
+def table_of(gradient: Gradient, items: Sequence[WorkItem]) -> bytes:
+    """The largest components as text, each with the sentence that has the largest part in it: source and reference."""
+    rows = []
+    for name in gradient.largest(SHOWN):
+        example = gradient.examples[name]
+        source, sentence = sentence_of(items[example.item], example.sentence)
+        references = source.references(sentence)
+        shown = (source.id(sentence), source.data.source(sentence), references[0] if references else "")
+        numbers = (f"{gradient.components[name]:.6g}", str(gradient.lists[name]), f"{example.part:.6g}")
+        rows.append("\t".join((name, *numbers, *(text.replace("\t", " ") for text in shown))))
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
+def sentence_of(item: WorkItem, number: int) -> tuple[ShardSource, int]:
+    """The file and the number there of a sentence that has this number among those of an item."""
+    for part in parts_of(item):
+        source = open_item_source(part.file)
+        assert isinstance(source, ShardSource), "a gradient is of shards"
+        sentences = range(len(source)) if part.sentences is None else part.sentences
+        if number < len(sentences):
+            return source, sentences[number]
+        number -= len(sentences)
+    raise IndexError(number)
 
 
 def stored(made: Round, folder: Path) -> Model:

@@ -78,14 +78,17 @@ def sections_of(records: Iterable[Record], lines: Lines, names: Sequence[str]) -
     return made
 
 
-def section_lines(weights: Mapping[str, float], spread: Mapping[str, float]) -> tuple[Lines, list[str]]:
-    """A line through the weights along each dense feature that differs within lists, the most influential first.
+def section_lines(
+    weights: Mapping[str, float], spread: Mapping[str, float], more: Sequence[str] = ()
+) -> tuple[Lines, list[str]]:
+    """A line through the weights along each dense feature that differs within lists, the most influential first, and
+    along `more` features.
 
     A line reaches as far as the feature, by its spread, would count as much as the most influential one does now.
     """
     influence = {name: abs(weights.get(name, 0.0)) * spread[name] for name in spread}
     moved = [name for name in spread if spread[name] > 0 and template_of(name) is None]
-    names = sorted(moved, key=lambda name: (-influence[name], name))[:MOST_SECTIONS]
+    names = [*sorted(moved, key=lambda name: (-influence[name], name))[:MOST_SECTIONS], *more]
     others = {name: value for name, value in weights.items() if name not in names and value}
     dimensions = [Dimension.of_feature(name) for name in names]
     space = SearchSpace((*dimensions, Dimension(OTHERS, others, held=True)) if others else tuple(dimensions))

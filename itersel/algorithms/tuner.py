@@ -230,13 +230,18 @@ class Tuner(Algorithm):
         """The declared cross-sections at the round's weights, along every dense feature that differs within lists."""
         if self.sections is None:
             return {}
-        lines, names = section_lines(tuned.weights, decoded.spread)
+        lines, names = section_lines(tuned.weights, decoded.spread, self.drawn_besides(decoded.spread))
         if not names:
             return {}
         listed = list(with_lists(items, decoded.states)) if self.keeps_lists else items
         tuning = Tuning(number, tuned.weights, listed, Memory(0.0, decoded.spread), run, folder)
         made = sections_of(self.section_job(tuning, lines), lines, names)
         return {self.sections.file: (json.dumps(made, sort_keys=True) + "\n").encode()}
+
+    def drawn_besides(self, spread: Mapping[str, float]) -> Sequence[str]:
+        """Features that are not dense, but have cross-sections, too."""
+        del spread
+        return ()
 
     def section_job(self, tuning: Tuning, lines: Lines) -> list[Record]:
         """Run the job that follows the lines over the lists."""

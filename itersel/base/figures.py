@@ -90,6 +90,22 @@ class CrossSections:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """A table in a file of each round's folder: a line per row, cells separated by tabs, in the order of `columns`."""
+
+    file: str
+    label: str
+    """A few words in lower case, such as `largest gradients`."""
+    columns: tuple[tuple[str, str], ...]
+    """The label of each column and the form of its values, one of FORMS or `text`."""
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        assert self.columns and all(form in (*FORMS, "text") for _, form in self.columns), f"columns is {self.columns}"
+        assert "/" not in self.file and self.file not in ("", ".", ".."), f"file is {self.file!r}"
+
+
+@dataclass(frozen=True)
 class Choice:
     """The fact that decides which round's model is the run's; of equals, the earlier round."""
 
@@ -121,6 +137,7 @@ class Declaration:
     figures: tuple[Figure, ...] = ()
     choice: Choice = Choice()
     sections: CrossSections | None = None
+    listing: Listing | None = None
 
     def combine(self, shards: Iterable[Mapping[str, Any]]) -> dict[str, float]:
         """The declared statistics of several shards as one."""
@@ -159,6 +176,7 @@ class Declaration:
                 figures=tuple(Figure(**(one | {"shown": tuple(one["shown"])})) for one in values["figures"]),
                 choice=Choice(**values["choice"]),
                 sections=CrossSections(**values["sections"]) if values.get("sections") is not None else None,
+                listing=_listing(values["listing"]) if values.get("listing") is not None else None,
             )
         except (KeyError, TypeError, ValueError, OverflowError, AssertionError) as error:
             raise InputError(f"damaged: not the declaration of an algorithm: {error}") from None
@@ -181,5 +199,14 @@ class Declaration:
         if self.sections is not None:
             yield "the label of the cross-sections", self.sections.label
             yield "`about` of the cross-sections", self.sections.about
+        if self.listing is not None:
+            for name, text in (("label", self.listing.label), ("about", self.listing.about)):
+                yield f"`{name}` of the listing", text
+            for label, _ in self.listing.columns:
+                yield "a column of the listing", label
         yield "the key of the choice", self.choice.key
         yield "the label of the choice", self.choice.label
+
+
+def _listing(values: Any) -> Listing:
+    return Listing(**values | {"columns": tuple((label, form) for label, form in values["columns"])})

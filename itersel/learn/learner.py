@@ -7,7 +7,7 @@ n-best lists, and tests. Feature vectors go in as {name: value}; named weights a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
@@ -18,8 +18,10 @@ from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import ConfigError
 from itersel.learn.pairs import PairConfig
 
-RULES = ("perceptron", "margin_perceptron", "ramp", "passive_aggressive")
-SCHEDULES = ("constant", "inverse", "inverse_sqrt", "adagrad")
+RULES = ("perceptron", "margin_perceptron", "ramp", "passive_aggressive", "soft_ramp")
+SCHEDULES = ("constant", "inverse", "inverse_sqrt", "adagrad", "conditioned")
+BATCH_ONLY = {"rule": ("soft_ramp",), "schedule": ("adagrad", "conditioned")}
+"""What works with a list's gradient, which is known only after all of the list."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +31,21 @@ class LearnConfig:
     rule: Annotated[str, OneOf(*RULES)] = "margin_perceptron"
     """margin_perceptron: update if ⟨w, x̄⟩ < margin; perceptron, the ACL 2012 paper's: if ⟨w, x̄⟩ ≤ 0. Online, the latter
     collapses on real data (docs/results.md); ramp: update by every pair, as rampion, exec and rebol do;
-    passive_aggressive, MIRA's: rank a pair by as much as its metric values differ, with a step of at most eta."""
+    passive_aggressive, MIRA's: rank a pair by as much as its metric values differ, with a step of at most eta;
+    soft_ramp (NAACL 2013): a step down the gradient of the list's soft ramp loss, without pairs."""
     margin: Annotated[float, Range(0)] = 1.0
     eta: Annotated[float, Range(above=0)] = 0.0001
     """Learning rate."""
     schedule: Annotated[str, OneOf(*SCHEDULES)] = "constant"
     """Rate of the t-th list: constant η, inverse η/t, inverse_sqrt η/√t; adagrad, with `batch` only: each feature has
-    its own, η over the root of the sum of squares of its updates so far in this epoch and shard."""
+    its own, η over the root of the sum of squares of its updates so far in this epoch and shard; conditioned, likewise:
+    η over the number of times that a rule was extracted for its identity, and over the number of lists for the rest."""
     l1: Annotated[float, Range(0)] = 0.0
     """After each list, every weight that an update touched moves towards 0 by this much and stops at 0."""
+    l2: Annotated[float, Range(0)] = 0.0
+    """With `batch` only: l2 times a weight is subtracted from its gradient, for every weight that a list touches."""
+    cost_scale: Annotated[float, Range(above=0)] = 20.0
+    """soft_ramp: a hypothesis costs this times (1 − metric)."""
     batch: bool = False
     """Rank all pairs of a list with the weights it was decoded with, as dtrain does, instead of online."""
     average: bool = False
@@ -51,15 +59,24 @@ class LearnConfig:
                 "rule is 'passive_aggressive', which needs batch: false",
                 hint="Its steps depend on the weights that the step before left.",
             )
-        if self.schedule == "adagrad" and not self.batch:
+        for key, values in BATCH_ONLY.items():
+            value = getattr(self, key)
+            if value in values and not self.batch:
+                raise ConfigError(
+                    f"{key} is {value!r}, which needs batch: true",
+                    hint="It knows a list's gradient only after all of the list.",
+                )
+        if self.l2 and not self.batch:
             raise ConfigError(
-                "schedule is 'adagrad', which needs batch: true",
-                hint="It knows a list's gradient only after all pairs of the list.",
+                f"l2 is {self.l2:g}, which needs batch: true", hint="The penalty is a part of a list's gradient."
             )
+        if self.l1 and self.l2:
+            raise ConfigError(f"l1 is {self.l1:g} and l2 is {self.l2:g}; one of them must be 0")
 
     def options(self) -> _kernel.LearnOptions:
         """The same for the kernel, which checks the values."""
-        values = asdict(self) | {"pairs": self.pairs.options()}
+        pairs = replace(self.pairs, kind="none") if self.rule == "soft_ramp" else self.pairs
+        values = asdict(self) | {"pairs": pairs.options()}
         return _kernel.LearnOptions(**values)
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from itersel import _kernel
 from itersel.base.config import OneOf, Range, validate
 
-KINDS = ("multipartite", "all", "pro", "hope_fear")
+KINDS = ("multipartite", "all", "pro", "hope_fear", "none")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class PairConfig:
     """Which hypotheses of a list are compared."""
 
     kind: Annotated[str, OneOf(*KINDS)] = "multipartite"
-    """hope_fear: one pair, the best by model and metric together, and the best by the model against the metric."""
+    """hope_fear: one pair, the best by model and metric together, and the best by the model against the metric;
+    none: no pairs, which is what rules that learn from whole lists use."""
     share: Annotated[float, Range(above=0, high=0.5)] = 0.1
     """multipartite: share of the list in HI and in LOW, rounded half up, at least one hypothesis."""
     dtrain: bool = False

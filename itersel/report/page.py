@@ -35,6 +35,7 @@ SCRIPTS = (
     "shards",
     "time",
     "weights",
+    "listing",
     "features",
     "translations",
     "configuration",

@@ -17,6 +17,7 @@ from itersel.report.evaluation import evaluation_values
 from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Feature, FeatureTable, Sentence, feature_table
 from itersel.report.gather import Run
+from itersel.report.listing import listings
 from itersel.report.patterns import Side
 from itersel.report.sharing import sharing, sharing_tables
 from itersel.report.translations import DevtestSet, Outputs, devtest_sets, example_sentences
@@ -128,6 +129,7 @@ def _run(
         "features": None if table is None else _features(table, examples),
         "weights": _weights(run),
         "sections": _sections(run),
+        "listing": _listing(run),
     }
 
 
@@ -161,6 +163,22 @@ def _sections(run: Run) -> dict[str, Any] | None:
             }
             for one in sections
         ],
+    }
+
+
+def _listing(run: Run) -> dict[str, Any] | None:
+    found = listings(run)
+    if found is None:
+        return None
+    declared, epochs = found
+    return {
+        "label": declared.label,
+        "about": declared.about,
+        "columns": [list(column) for column in declared.columns],
+        "epochs": {
+            str(number): [[cell if isinstance(cell, str) else short(cell) for cell in row] for row in rows]
+            for number, rows in epochs.items()
+        },
     }
 
 

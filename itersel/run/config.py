@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from itersel.algorithms.registry import DEFAULT, algorithm_class, registered
 from itersel.base.config import Internal, PathStr, Range, Settings, load_sections, validate
@@ -39,6 +39,9 @@ RESULT_FREE = (
 """Keys whose values may change when a run is resumed."""
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
+
+LATER = {"epoch.learn.l2": 0.0, "epoch.learn.cost_scale": 20.0}
+"""Keys that runs of itersel 0.1 do not have. With the values that these had, they are no part of the identity."""
 
 RATE, METRIC, SHUFFLE = "rate", "metric", "shuffle"
 OPEN_KEYS = {
@@ -200,6 +203,9 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
     made = dict(flat(values))
     # Runs of itersel 0.1 have the former words in theirs, and are to be resumed.
     made["layout.kind"] = {new: old for old, new in OLD_KINDS.items()}.get(config.layout.kind, config.layout.kind)
+    made = {key: value for key, value in made.items() if key not in LATER or value != LATER[key]}
+    for key in path_fields(config.own):
+        made[f"own.{key}"] = [file_checksum(path) for path in getattr(config.own, key)]
     made["language_model"] = None if config.language_model is None else file_checksum(config.language_model)
     models = fold_model_paths(config)
     if models:
@@ -211,6 +217,14 @@ def identity(config: TrainConfig, shards: Sequence[AnySource], devtest: Sequence
         for number, shard in enumerate(opened):
             made[f"{key}.{number}"] = shard.checksum
     return made
+
+
+def path_fields(own: Any) -> list[str]:
+    """Which keys of an algorithm's own configuration are lists of files: they enter the identity by content."""
+    if own is None:
+        return []
+    types = get_type_hints(type(own), include_extras=True)
+    return [key for key in types if types[key] == tuple[PathStr, ...]]
 
 
 def flat(values: Any, prefix: str = "") -> list[tuple[str, Any]]:

@@ -5,7 +5,7 @@ Held-out line search has two such sums: the sparse part of the model, and the gr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,17 +14,21 @@ from itersel.lists.accumulated import NewList
 from itersel.model.vectors import Vector, feature_ids
 
 
-def projected(found: NewList, sums: Mapping[str, Vector], is_summed: Callable[[str], bool]) -> NewList:
+def projected(
+    found: NewList, sums: Mapping[str, Vector], is_summed: Callable[[str], bool], watched: Collection[str] = ()
+) -> NewList:
     """The list with, in the place of the features that `is_summed` accepts, one feature for each of the sums.
 
-    A sum's value is ⟨vector, those features⟩; a vector's weights of other features do not count.
+    A sum's value is ⟨vector, those features⟩; a vector's weights of other features do not count. Features in `watched`
+    stay beside the sums that they are in.
     """
-    kept = [k for k, name in enumerate(found.names) if not is_summed(name)]
+    summed = [is_summed(name) for name in found.names]
+    kept = [k for k, name in enumerate(found.names) if not summed[k] or name in watched]
     matrix = np.zeros((len(found.names), len(sums)))
     ids = feature_ids(list(found.names))
     for column, vector in enumerate(sums.values()):
         matrix[:, column] = vector.values_of(ids)
-    matrix[kept] = 0.0
+    matrix[~np.array(summed, dtype=bool)] = 0.0
     count = len(found.texts)
     rows = np.repeat(np.arange(count), np.diff(found.starts))
     totals = [np.bincount(rows, found.values * matrix[found.features, k], minlength=count) for k in range(len(sums))]

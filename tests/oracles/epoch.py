@@ -25,6 +25,17 @@ def pairs_of(values, config, number, sentence_id):
     return pairs.pro(values, config.samples, config.threshold, config.keep, seed, feature_id(sentence_id))
 
 
+def counts_of(shard, numbers):
+    """The extraction count of each rule of the shard by the number of its identity, for rules of single words."""
+    made = {number: 1 for name, number in numbers.items() if name.startswith("R:")}
+    for sentence in range(len(shard)):
+        for line in shard.grammar(sentence).decode().splitlines():
+            _, source, target, values, *_ = line.split(" ||| ")
+            number = numbers[f"R:X:{source}:{target}"]
+            made[number] = max(made[number], round(10 ** float(values.split("=")[1]) - 1))
+    return made
+
+
 def run(shard, start, model, config, number=0):
     """From named weights to the last ones, their mean over the sentences, and the counts of pairs, rank errors, margin
     violations and updates."""
@@ -43,7 +54,11 @@ def run(shard, start, model, config, number=0):
             chosen = pairs.hope_fear(w, vectors, values)
         else:
             chosen = pairs_of(values, rule.pairs, number, shard.id(sentence))
-        if rule.rule == "passive_aggressive":
+        if rule.rule == "soft_ramp":
+            chosen = []
+            conditions = (counts_of(shard, numbers), len(shard)) if rule.schedule == "conditioned" else (None, 1)
+            done = learn.soft_ramp(w, vectors, values, rule.cost_scale, rule.eta, rule.l2, *conditions)
+        elif rule.rule == "passive_aggressive":
             done = learn.passive_aggressive(w, vectors, values, chosen, rule.eta)
         else:
             done = learn.learn(w, vectors, chosen, rule.rule, rule.margin, rule.eta, rule.l1, rule.batch)

@@ -152,12 +152,8 @@ def extract(
     sentence: tuple[str, ...],
     limits: Limits,
     allowed: Callable[[int], bool],
-    *,
-    all_links: bool = True,
 ) -> dict[Rule, tuple[dict[str, float], Links]]:
-    """Features and links of every rule for `sentence`, from training pairs whose number is `allowed`.
-
-    `all_links`: lexical counts are those of the whole bitext, not of the allowed pairs."""
+    """Features and links of every rule for `sentence`, from training pairs whose number is `allowed`."""
     wanted = {pattern for pattern, _ in occurrences(sentence, limits)}
     samples: Counter[tuple[str | None, ...]] = Counter()
     counts: Counter[Rule] = Counter()
@@ -177,9 +173,7 @@ def extract(
                 counts[rule] += 1
                 alignments[rule][links] += 1
                 pattern_of[rule] = pattern
-    joint, source_total, target_total = lexical_tables(
-        [pair for number, pair in enumerate(bitext) if all_links or allowed(number)]
-    )
+    joint, source_total, target_total = lexical_tables([pair for number, pair in enumerate(bitext) if allowed(number)])
 
     def cost(probabilities: list[float]) -> float:
         return -log10(max(probabilities)) if max(probabilities) > 0 else UNSEEN

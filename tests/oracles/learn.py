@@ -1,5 +1,7 @@
 """Pairwise ranking on dictionaries, one pair after the other. Features are numbers; x̄ is summed ascending."""
 
+from oracles import soft_ramp as ramp
+
 
 def difference(a, b):
     keys = sorted(a.keys() | b.keys())
@@ -20,6 +22,24 @@ def passive_aggressive(w, vectors, metric, pairs, c):
             for f, value in x.items():
                 w[f] = w.get(f, 0.0) + min(c, loss / norm) * value
     return errors, violations, updates
+
+
+def soft_ramp(w, vectors, metric, cost_scale=20.0, eta=1.0, l2=0.0, counts=None, others=1.0):
+    """A step down the gradient of one list's soft ramp loss and of l2/2 · w², for all features that vary in the list.
+
+    With `counts` ({feature: extractions}), a feature's rate is eta over its count, or over `others`. Returns counts as
+    learn does: a list whose first hypothesis is not the best is a rank error."""
+    features = {f for vector in vectors for f in vector}
+    varying = {f for f in features if len({vector.get(f, 0.0) for vector in vectors}) > 1}
+    rows = [
+        ({f: x for f, x in vector.items() if f in varying}, cost_scale * (1 - value))
+        for vector, value in zip(vectors, metric, strict=True)
+    ]
+    gradient = ramp.gradient(w, [rows]) if len(rows) > 1 else {}
+    for f in varying:
+        rate = eta if counts is None else eta / counts.get(f, others)
+        w[f] = w.get(f, 0.0) + rate * (gradient[f] - l2 * w.get(f, 0.0))
+    return int(max(metric, default=0.0) > [*metric, 0.0][0]), 0, int(len(rows) > 1)
 
 
 def learn(w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, batch=False, history=None):

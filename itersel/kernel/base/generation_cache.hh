@@ -13,6 +13,9 @@ class GenerationCache {
  public:
   explicit GenerationCache(std::size_t bytes) : half_(bytes / 2) {}
 
+  // From now on no more than this; what is there already goes when its generation does.
+  void limit(std::size_t bytes) { half_ = bytes / 2; }
+
   // A copy of the value (a shared pointer), or an empty one.
   Value get(const Key& key) {
     auto found = young_.find(key);

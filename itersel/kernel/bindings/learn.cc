@@ -1,17 +1,18 @@
 // Python's view of learning: pairs, updates, epochs over shards and over lists, and column sums for mixing.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.hh"
+#include "bindings/list_arrays.hh"
 #include "bindings/list_table.hh"
 #include "bindings/module.hh"
+#include "bindings/parts.hh"
+#include "bindings/reporter.hh"
 #include "learn/chooser.hh"
 #include "learn/columns.hh"
 #include "learn/epoch.hh"
@@ -67,30 +68,6 @@ py::tuple column_sums(const Array<std::uint64_t>& ids, const Array<double>& valu
     sums = sum_columns(id, value, size, norm_of_name(norm));
   }
   return py::make_tuple(array_of(sums.ids), array_of(sums.keys), array_of(sums.sums), array_of(sums.counts));
-}
-
-// A k-best list from arrays: hypothesis i has features[offsets[i] : offsets[i + 1]] and the values beside them.
-KBestList list_of(const Array<std::int64_t>& offsets, const Array<std::uint32_t>& features, const Array<double>& values,
-                  const Array<double>& scores) {
-  const auto at = offsets.unchecked<1>();
-  const auto feature = features.unchecked<1>();
-  const auto value = values.unchecked<1>();
-  const auto score = scores.unchecked<1>();
-  if (at.shape(0) != score.shape(0) + 1 || feature.shape(0) != value.shape(0) || at(0) != 0 ||
-      at(at.shape(0) - 1) != feature.shape(0))
-    throw InputError("", "offsets, features, values and scores of the list do not fit together");
-  KBestList list(static_cast<std::size_t>(score.shape(0)));
-  for (py::ssize_t i = 0; i < score.shape(0); ++i) {
-    Hypothesis& hypothesis = list[static_cast<std::size_t>(i)];
-    hypothesis.score = score(i);
-    if (at(i) > at(i + 1)) throw InputError("", "the list's offsets do not ascend");
-    for (py::ssize_t k = at(i); k < at(i + 1); ++k) {
-      if (k > at(i) && feature(k - 1) >= feature(k))
-        throw InputError("", "the features of hypothesis " + std::to_string(i) + " do not ascend");
-      if (value(k) != 0) hypothesis.features.push_back({feature(k), value(k)});
-    }
-  }
-  return list;
 }
 
 // The better and the worse hypothesis of a list, or none.
@@ -163,41 +140,6 @@ struct OwningLearner {
   py::dict statistics() const { return statistics_dict(learner.statistics(), learner.count_nonzero()); }
 };
 
-// Lets Python's signal handlers run and tells the caller's function, a few times a second at most.
-class Reporter {
- public:
-  explicit Reporter(py::object function) : function_(std::move(function)) {}
-
-  void operator()(const Learner& learner) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (!function_.is_none()) function_(statistics_dict(learner.statistics(), learner.count_nonzero()));
-  }
-
- private:
-  py::object function_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-py::dict seconds_of(const StageSeconds& s) {
-  py::dict made;
-  made["decode"] = s.decode;
-  made["kbest"] = s.kbest;
-  made["metric"] = s.metric;
-  made["pairs"] = s.pairs;
-  made["update"] = s.update;
-  return made;
-}
-
-std::string names_of(const EpochResult& result, const Shard& shard) {
-  std::string names;
-  for (const std::uint32_t feature : result.features) (names += shard.lexicon().features[feature]) += '\n';
-  return names;
-}
-
 py::tuple epoch_result(const EpochResult& result, const std::string& names) {
   py::object average = py::none();
   if (result.average) average = py::make_tuple(array_of(result.average->hashes), array_of(result.average->values));
@@ -212,26 +154,21 @@ py::tuple scores_of(const ScoredList& list) {
   return py::make_tuple(array_of(scores), array_of(list.metric));
 }
 
-// A language model or none, and the sentences to decode with it; none: all.
-using Part = std::pair<std::shared_ptr<LanguageModel>, std::optional<std::vector<std::uint32_t>>>;
-
 py::tuple epoch(std::shared_ptr<Shard> shard, const std::vector<Part>& given, const EpochOptions& options,
                 const Array<std::uint64_t>& hashes, const Array<double>& values, py::object progress) {
   if (hashes.ndim() != 1 || values.ndim() != 1)
     throw InputError("", "start weights: the arrays must have one dimension");
   const HashedWeights start{vector_of(hashes), vector_of(values)};
-  std::vector<EpochPart> parts;
-  for (const auto& [model, chosen] : given) {
-    parts.push_back({model, chosen.value_or(std::vector<std::uint32_t>(shard->size()))});
-    if (!chosen) std::iota(parts.back().sentences.begin(), parts.back().sentences.end(), 0u);
-  }
+  const std::vector<EpochPart> parts = epoch_parts(*shard, given);
   Reporter reporter(std::move(progress));
   EpochResult result;
   std::string names;
   {
     py::gil_scoped_release release;
-    result = run_epoch(shard, parts, options, start, [&](const Learner& learner) { reporter(learner); });
-    names = names_of(result, *shard);
+    result = run_epoch(shard, parts, options, start, [&](const Learner& learner) {
+      reporter([&] { return statistics_dict(learner.statistics(), learner.count_nonzero()); });
+    });
+    names = joined_names(*shard, result.features);
   }
   return epoch_result(result, names);
 }
@@ -253,11 +190,12 @@ void bind_learn(py::module_& module) {
 
   py::class_<LearnOptions>(module, "LearnOptions")
       .def(py::init([](const std::string& rule, double margin, double eta, const std::string& schedule, double l1,
-                       bool batch, bool average, const PairOptions& pairs) {
-             return LearnOptions{step_of_name(rule), margin, eta, rate_of_name(schedule), l1, batch, average, pairs};
+                       double l2, double cost_scale, bool batch, bool average, const PairOptions& pairs) {
+             return LearnOptions{
+                 step_of_name(rule), margin, eta, rate_of_name(schedule), l1, l2, cost_scale, batch, average, pairs};
            }),
-           py::kw_only(), arg("rule"), arg("margin"), arg("eta"), arg("schedule"), arg("l1"), arg("batch"),
-           arg("average"), arg("pairs"));
+           py::kw_only(), arg("rule"), arg("margin"), arg("eta"), arg("schedule"), arg("l1"), arg("l2"),
+           arg("cost_scale"), arg("batch"), arg("average"), arg("pairs"));
   py::class_<OwningLearner>(module, "Learner")
       .def(py::init<const Array<double>&, const LearnOptions&, std::uint64_t>(), arg("weights"), arg("options"),
            arg("lists_before"))
@@ -284,7 +222,7 @@ void bind_learn(py::module_& module) {
       .def(py::init([](std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> model, const EpochOptions& options,
                        const Array<std::uint64_t>& hashes, const Array<double>& values) {
              return std::make_unique<ShardEpoch>(shard, model, options,
-                                                 HashedWeights{vector_of(hashes), vector_of(values)});
+                                                 HashedWeights{vector_of(hashes), vector_of(values)}, shard->size());
            }),
            arg("shard"), arg("language_model").none(true), arg("options"), arg("hashes"), arg("values"))
       .def(
@@ -314,7 +252,7 @@ void bind_learn(py::module_& module) {
       .def("finish",
            [](const ShardEpoch& self) {
              const EpochResult result = self.finish();
-             return epoch_result(result, names_of(result, self.shard()));
+             return epoch_result(result, joined_names(self.shard(), result.features));
            })
       .def_property_readonly("statistics", [](const ShardEpoch& self) {
         return statistics_dict(self.learner().statistics(), self.learner().count_nonzero());

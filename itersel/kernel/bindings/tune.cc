@@ -5,9 +5,13 @@
 #include <vector>
 
 #include "base/error.hh"
+#include "bindings/list_arrays.hh"
 #include "bindings/module.hh"
+#include "bindings/parts.hh"
+#include "bindings/reporter.hh"
 #include "decode/shard_decoder.hh"
 #include "tune/forest.hh"
+#include "tune/gradient.hh"
 #include "tune/mira.hh"
 #include "tune/surface.hh"
 
@@ -84,7 +88,7 @@ py::tuple merge_surfaces(const std::vector<SurfaceArrays>& given) {
 py::tuple best_step_of(const SurfaceArrays& arrays, const Objective& objective, double low, double high,
                        double least_width, double reach) {
   const Surface surface = surface_of(arrays, objective.width());
-  Step step;
+  LineStep step;
   {
     py::gil_scoped_release release;
     step = best_step(surface, objective, {low, high, least_width, reach});
@@ -155,6 +159,35 @@ py::tuple kbest_arrays(ShardDecoder& decoder, std::uint32_t sentence, std::uint3
   return py::make_tuple(texts, array_of(offsets), array_of(features), array_of(values));
 }
 
+// Ids, names, and columns by feature: gradient, lists, extraction counts, largest part of a list, that list's number;
+// statistics and seconds.
+py::tuple gradient_of_shard(std::shared_ptr<Shard> shard, const std::vector<Part>& given, const EpochOptions& epoch,
+                            const GradientOptions& options, const Array<std::uint64_t>& hashes,
+                            const Array<double>& values, py::object progress) {
+  const HashedWeights start{vector_of(hashes), vector_of(values)};
+  const std::vector<EpochPart> parts = epoch_parts(*shard, given);
+  auto statistics_of = [](const GradientStatistics& s) {
+    py::dict made;
+    made["lists"] = s.lists;
+    made["hypotheses"] = s.hypotheses;
+    made["loss"] = s.loss;
+    return made;
+  };
+  Reporter reporter(std::move(progress));
+  ShardGradient made;
+  std::string names;
+  {
+    py::gil_scoped_release release;
+    made = shard_gradient(shard, parts, epoch, options, start, [&](const GradientStatistics& statistics) {
+      reporter([&] { return statistics_of(statistics); });
+    });
+    names = joined_names(*shard, made.features);
+  }
+  return py::make_tuple(array_of(made.hashes), py::bytes(names), array_of(made.gradient), array_of(made.lists),
+                        array_of(made.extracted), array_of(made.largest), array_of(made.largest_list),
+                        statistics_of(made.statistics), seconds_of(made.seconds));
+}
+
 struct MiraLists {
   Array<std::int64_t> offsets, starts;
   Array<std::uint32_t> features;
@@ -215,6 +248,32 @@ void bind_tune(py::module_& module) {
              arg("reach"));
   module.def("forest_envelopes", &forest_envelopes, arg("decoder"), arg("sentence"), arg("origins"), arg("directions"));
   module.def("kbest_arrays", &kbest_arrays, arg("decoder"), arg("sentence"), arg("k"), arg("unique"));
+
+  py::class_<GradientOptions>(module, "GradientOptions")
+      .def(py::init([](double cost_scale, double score_scale, const std::vector<std::string>& prefixes,
+                       bool extraction_counts) {
+             return GradientOptions{cost_scale, score_scale, prefixes, extraction_counts};
+           }),
+           py::kw_only(), arg("cost_scale"), arg("score_scale"), arg("prefixes"), arg("extraction_counts"));
+  py::class_<GradientSums>(module, "GradientSums")
+      .def(py::init([](std::size_t width, double cost_scale, double score_scale) {
+             return GradientSums(std::vector<char>(width, 1), cost_scale, score_scale);
+           }),
+           arg("width"), arg("cost_scale"), arg("score_scale"))
+      .def(
+          "add",
+          [](GradientSums& sums, const Array<std::int64_t>& offsets, const Array<std::uint32_t>& features,
+             const Array<double>& values, const Array<double>& scores, std::vector<double> metric) {
+            sums.add({list_of(offsets, features, values, scores), std::move(metric), {}});
+          },
+          arg("offsets"), arg("features"), arg("values"), arg("scores"), arg("metric"))
+      .def_property_readonly("loss", [](const GradientSums& sums) { return sums.statistics.loss; })
+      .def_property_readonly("gradient", [](const GradientSums& sums) { return array_of(sums.gradient); })
+      .def_property_readonly("lists", [](const GradientSums& sums) { return array_of(sums.lists); })
+      .def_property_readonly("largest", [](const GradientSums& sums) { return array_of(sums.largest); })
+      .def_property_readonly("largest_list", [](const GradientSums& sums) { return array_of(sums.largest_list); });
+  module.def("shard_gradient", &gradient_of_shard, arg("shard"), arg("parts"), arg("epoch"), arg("options"),
+             arg("hashes"), arg("values"), arg("progress").none(true));
 
   py::class_<MiraLists>(module, "MiraLists")
       .def(py::init([](Array<std::int64_t> offsets, Array<std::int64_t> starts, Array<std::uint32_t> features,

@@ -65,11 +65,11 @@ std::uint32_t BitextIndex::source_word(std::string_view word) const {
   return found == source_ids_.end() ? kUnknownWord : found->second;
 }
 
-std::uint32_t BitextIndex::lexical_count(std::uint32_t source, std::uint32_t target) const {
+const LexicalCount* BitextIndex::find_lexical(std::uint32_t source, std::uint32_t target) const {
   const LexicalCount *begin = lexical.data + lexical_start[source], *end = lexical.data + lexical_start[source + 1];
   auto found =
       std::lower_bound(begin, end, target, [](const LexicalCount& a, std::uint32_t b) { return a.target < b; });
-  return found != end && found->target == target ? found->count : 0;
+  return found != end && found->target == target ? found : nullptr;
 }
 
 }  // namespace itersel

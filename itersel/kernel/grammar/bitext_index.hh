@@ -60,8 +60,8 @@ class BitextIndex {
   std::string_view source_text(std::uint32_t word) const { return text(source_names, source_name_start, word); }
   std::string_view target_text(std::uint32_t word) const { return text(target_names, target_name_start, word); }
 
-  // Counts of links; NULL stands for the other side of a word without links.
-  std::uint32_t lexical_count(std::uint32_t source, std::uint32_t target) const;
+  // Counts of links; NULL stands for the other side of a word without links. No pointer: they were never linked.
+  const LexicalCount* find_lexical(std::uint32_t source, std::uint32_t target) const;
 
   // In the order of the file's sections.
   Slice<std::uint32_t> source;         // words and separators

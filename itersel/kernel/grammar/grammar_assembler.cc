@@ -25,11 +25,10 @@ void GrammarAssembler::append(const PhrasePattern& pattern, const RuleBlock& blo
     for (std::string_view name : kRuleFeatureNames) features.push_back(grammar_->lexicon.features.intern(name));
     SchemaInterner().intern(grammar_->table, features);
   }
-  std::size_t at = 0;
-  for (const RuleBlock::Side& side : block.sides) {
+  block.each_side([&](const RuleBlock::Side& side, std::uint32_t at) {
     append_pattern(pattern, side.around);
     for (; at < side.end; ++at) append_rule(block, block.rules[at], side.singleton);
-  }
+  });
 }
 
 std::shared_ptr<const Grammar> GrammarAssembler::finish() {

@@ -22,14 +22,14 @@ struct State {
 GrammarExtractor::GrammarExtractor(std::shared_ptr<const BitextIndex> index, const ExtractOptions& options)
     : index_(std::move(index)),
       options_(options),
-      matcher_(*index_, options, options.cache_bytes / 8 * 3),
+      matcher_(*index_, options, options.cache_bytes / 2),
       occurrence_rules_(*index_, options),
       whole_(*index_),
       lexical_(*index_),
       lexical_weights_(*index_),
       text_(*index_),
       assembler_(*index_),
-      blocks_(options.cache_bytes / 4),
+      blocks_(options.cache_bytes / 2),
       samples_(options.cache_bytes / 8),
       counts_(options.cache_bytes / 4) {}
 
@@ -95,22 +95,54 @@ GrammarExtractor::BlockPointer GrammarExtractor::block(const PhrasePattern& patt
     key.push_back(filter.remainder);
   }
   if (BlockPointer known = blocks_.get(key)) return known;
-  const SamplePointer sampled = sample(*matcher_.find(pattern), filter);
-  if (sampled->size() > 0)
-    return keep_block(key, make_block(pattern, count(pattern, *sampled), sampled->size(), whole_));
-  auto empty = std::make_shared<RuleBlock>();
-  empty->occurs = sampled->occurs;
-  return keep_block(key, empty);
+  const MatchesPointer matches = matcher_.find(pattern);
+  if (matches->count == 0) return no_rules(false);  // the matcher remembers that
+  sample(*matches, filter, sampled_);
+  if (sampled_.size() == 0) return no_rules(true);
+  return keep_block(key, make_block(pattern, count(pattern, sampled_), sampled_.size(), lexical_counts(filter)));
+}
+
+GrammarExtractor::BlockPointer GrammarExtractor::no_rules(bool occurs) {
+  const auto make = [](bool somewhere) {
+    auto block = std::make_shared<RuleBlock>();
+    block->occurs = somewhere;
+    return block;
+  };
+  static const BlockPointer nowhere = make(false), left_out = make(true);
+  return occurs ? left_out : nowhere;
+}
+
+// The links that a sentence of this fold may know. All folds at hand are kept, unless that takes too much memory.
+const LexicalTable& GrammarExtractor::lexical_counts(const SentenceFilter& filter) {
+  if (filter.modulus == 0) return whole_;
+  auto& table = fold_tables_[{filter.modulus, filter.remainder}];
+  if (!table) {
+    table = std::make_unique<LexicalTable>(*index_);
+    table->leave_out_fold(filter.modulus, filter.remainder);
+    if (fold_tables_.size() > 1 && fold_tables_.size() * table->bytes() > options_.cache_bytes / 4) {
+      auto kept = std::move(table);
+      fold_tables_.clear();
+      return *(fold_tables_[{filter.modulus, filter.remainder}] = std::move(kept));
+    }
+  }
+  return *table;
 }
 
 // The sentence's own occurrences are taken out of the sample that all sentences share, and its links out of the lexical
 // counts. A sample without any gives the block that all share, too: so it is with nearly all frequent patterns, which
 // cost the most, and of whose words a single sentence has few links among many.
 GrammarExtractor::BlockPointer GrammarExtractor::block_without(const PhrasePattern& pattern, std::uint32_t sentence) {
+  if (!shares_samples_) {
+    shares_samples_ = true;
+    matcher_.limit_cache(options_.cache_bytes / 8 * 3);
+    blocks_.limit(options_.cache_bytes / 4);
+  }
   SamplePointer shared = samples_.get(pattern);
   if (!shared) {
     const MatchesPointer matches = matcher_.find(pattern);
-    shared = sample(*matches, {});
+    auto made = std::make_shared<Sample>();
+    sample(*matches, {}, *made);
+    shared = made;
     // Of rare patterns the matcher has all occurrences at hand.
     if (shared->size() < matches->count)
       samples_.put(pattern, shared, shared->positions.size() * sizeof(std::uint32_t));
@@ -122,14 +154,7 @@ GrammarExtractor::BlockPointer GrammarExtractor::block_without(const PhrasePatte
   for (std::size_t i = 0; i < shared->size(); ++i) {
     if (shared->at(i)[0] - begin < size) own.add(shared->at(i));
   }
-  if (own.size() == shared->size()) {
-    static const auto none = std::make_shared<const RuleBlock>(), nowhere_else = [] {
-      RuleBlock block;
-      block.occurs = true;
-      return std::make_shared<const RuleBlock>(std::move(block));
-    }();
-    return shared->occurs ? nowhere_else : none;
-  }
+  if (own.size() == shared->size()) return no_rules(shared->occurs);
   if (own.size() > 0) {
     if (left_out_ != sentence) lexical_.leave_out(left_out_ = sentence);
     return make_block(pattern, count_without(pattern, *shared, own), shared->size() - own.size(), lexical_);
@@ -214,18 +239,18 @@ GrammarExtractor::BlockPointer GrammarExtractor::make_block(const PhrasePattern&
       result->pool.insert(result->pool.end(), rule->links, rule->links + rule->links_size);
     }
     const bool singleton = counts.extracted[static_cast<std::uint32_t>(begin->around)] == 1;
-    result->sides.push_back({begin->around, singleton, static_cast<std::uint32_t>(result->rules.size())});
+    result->sides[result->side_count++] = {begin->around, singleton, static_cast<std::uint32_t>(result->rules.size())};
     begin = next;
   }
   return result;
 }
 
 // Chooses up to max_samples allowed occurrences, evenly spaced over the list.
-GrammarExtractor::SamplePointer GrammarExtractor::sample(const Matches& matches, const SentenceFilter& filter) {
-  auto result = std::make_shared<Sample>();
-  result->chunks = matches.chunks;
-  result->occurs = matches.count > 0;
-  if (!result->occurs) return result;
+void GrammarExtractor::sample(const Matches& matches, const SentenceFilter& filter, Sample& result) {
+  result.positions.clear();
+  result.chunks = matches.chunks;
+  result.occurs = matches.count > 0;
+  if (!result.occurs) return;
   excluded_.clear();
   if (filter.modulus != 0) {
     for (std::size_t i = 0; i < matches.count; ++i) {
@@ -240,7 +265,7 @@ GrammarExtractor::SamplePointer GrammarExtractor::sample(const Matches& matches,
   const auto base = matches.chunks == 1 ? static_cast<double>(matches.positions - index_->suffixes.data) : 0.0;
   double place = base;
   auto next_excluded = excluded_.begin();
-  result->positions.reserve(wanted * matches.chunks);
+  result.positions.reserve(wanted * matches.chunks);
   for (std::size_t i = 0; i < wanted; ++i, place += step) {
     // The place counts allowed occurrences only: skip the excluded ones before it.
     const auto index = std::min(static_cast<std::size_t>(std::round(place) - base), allowed - 1);
@@ -249,9 +274,8 @@ GrammarExtractor::SamplePointer GrammarExtractor::sample(const Matches& matches,
       ++next_excluded;
     }
     const std::size_t occurrence = index + static_cast<std::size_t>(next_excluded - excluded_.begin());
-    result->add(matches.positions + occurrence * matches.chunks);
+    result.add(matches.positions + occurrence * matches.chunks);
   }
-  return result;
 }
 
 // The max_rules_per_source most frequent rules, ties to the earlier ones, in their order.

@@ -2,9 +2,11 @@
 // features, as text in cdec's format or ready for a decoder or a shard.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grammar/bitext_index.hh"
@@ -59,7 +61,9 @@ class GrammarExtractor {
   const RuleCounts& count_without(const PhrasePattern& pattern, const Sample& shared, const Sample& own);
   BlockPointer make_block(const PhrasePattern& pattern, const RuleCounts& counts, std::size_t samples,
                           const LexicalTable& lexical);
-  SamplePointer sample(const Matches& matches, const SentenceFilter& filter);
+  void sample(const Matches& matches, const SentenceFilter& filter, Sample& result);
+  static BlockPointer no_rules(bool occurs);
+  const LexicalTable& lexical_counts(const SentenceFilter& filter);
   void select_best(const CountedRule* begin, const CountedRule* end);
 
   std::shared_ptr<const BitextIndex> index_;
@@ -73,11 +77,14 @@ class GrammarExtractor {
   GrammarText text_;
   GrammarAssembler assembler_;
   std::uint32_t left_out_ = UINT32_MAX;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<LexicalTable>> fold_tables_;
+  bool shares_samples_ = false;  // sentences were left out: the caches below get a part of the memory
   GenerationCache<PhrasePattern, BlockPointer> blocks_;
   // For leaving out a sentence: samples of frequent patterns, and counts of samples that have sentences left out.
   GenerationCache<PhrasePattern, SamplePointer> samples_;
   GenerationCache<PhrasePattern, CountsPointer> counts_;
   // Scratch of the pattern at hand.
+  Sample sampled_;
   std::vector<std::size_t> excluded_;
   std::vector<CountedRule> rules_;
   std::vector<const CountedRule*> selected_;

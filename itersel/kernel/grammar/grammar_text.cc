@@ -35,11 +35,10 @@ char* write_place(std::uint32_t number, char* to) {
 
 void GrammarText::append(const PhrasePattern& pattern, const RuleBlock& block) {
   for (CountText& text : counts_) text.count = 0;
-  std::size_t at = 0;
-  for (const RuleBlock::Side& side : block.sides) {
+  block.each_side([&](const RuleBlock::Side& side, std::uint32_t at) {
     set_source(pattern, side.around);
     for (; at < side.end; ++at) append_rule(block, block.rules[at], side.singleton);
-  }
+  });
 }
 
 void GrammarText::set_source(const PhrasePattern& pattern, Around around) {

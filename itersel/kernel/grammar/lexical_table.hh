@@ -1,4 +1,4 @@
-// How often words were linked in the bitext; on request without the links of one sentence pair.
+// How often words were linked in the bitext; on request without the links of one sentence pair, or of a fold.
 #pragma once
 
 #include <algorithm>
@@ -17,37 +17,65 @@ class LexicalTable {
   // From now on `count` and the totals lack this pair's links.
   void leave_out(std::uint32_t sentence) {
     for (Counts* counts : {&links_, &source_, &target_}) counts->clear();
-    const std::uint32_t source = index_.source_start[sentence], target = index_.target_start[sentence];
-    const std::uint32_t source_end = index_.source_start[sentence + 1] - 1;  // before the separator
-    const std::uint32_t target_end = index_.target_start[sentence + 1];
-    for (std::uint32_t at = source; at < source_end; ++at) {
-      const std::uint32_t word = index_.source[at];
-      if (!index_.source_span[at].aligned()) add(word, kNullWord);
-      for (std::uint32_t k = index_.link_start[at]; k < index_.link_start[at + 1]; ++k)
-        add(word, index_.target[target + index_.links[k]]);
-    }
-    for (std::uint32_t at = target; at < target_end; ++at)
-      if (!index_.target_span[at].aligned()) add(kNullWord, index_.target[at]);
+    each_link(sentence, [&](std::uint32_t source, std::uint32_t target) {
+      links_.emplace_back(key(source, target), 1);
+      source_.emplace_back(source, 1);
+      target_.emplace_back(target, 1);
+    });
     for (Counts* counts : {&links_, &source_, &target_}) merge(*counts);
   }
 
+  // From now on they lack the links of all pairs whose number is `remainder` modulo `modulus`.
+  void leave_out_fold(std::uint32_t modulus, std::uint32_t remainder) {
+    fold_links_.assign(index_.lexical.size, 0);
+    fold_source_.assign(index_.source_total.size, 0);
+    fold_target_.assign(index_.target_total.size, 0);
+    for (std::uint64_t sentence = remainder; sentence < index_.sentences(); sentence += modulus) {
+      each_link(static_cast<std::uint32_t>(sentence), [&](std::uint32_t source, std::uint32_t target) {
+        ++fold_links_[static_cast<std::size_t>(index_.find_lexical(source, target) - index_.lexical.data)];
+        ++fold_source_[source];
+        ++fold_target_[target];
+      });
+    }
+  }
+
   std::uint32_t count(std::uint32_t source, std::uint32_t target) const {
-    const std::uint32_t all = index_.lexical_count(source, target);
-    return all == 0 ? 0 : all - find(links_, key(source, target));
+    const LexicalCount* all = index_.find_lexical(source, target);
+    if (all == nullptr) return 0;
+    if (!fold_links_.empty()) return all->count - fold_links_[static_cast<std::size_t>(all - index_.lexical.data)];
+    return all->count - find(links_, key(source, target));
   }
   // Of a word's links, those to NULL included.
-  std::uint32_t source_total(std::uint32_t word) const { return index_.source_total[word] - find(source_, word); }
-  std::uint32_t target_total(std::uint32_t word) const { return index_.target_total[word] - find(target_, word); }
+  std::uint32_t source_total(std::uint32_t word) const {
+    return index_.source_total[word] - (fold_source_.empty() ? find(source_, word) : fold_source_[word]);
+  }
+  std::uint32_t target_total(std::uint32_t word) const {
+    return index_.target_total[word] - (fold_target_.empty() ? find(target_, word) : fold_target_[word]);
+  }
+
+  std::size_t bytes() const {
+    return (fold_links_.size() + fold_source_.size() + fold_target_.size()) * sizeof(std::uint32_t);
+  }
 
  private:
   using Counts = std::vector<std::pair<std::uint64_t, std::uint32_t>>;  // ascending by key
 
   static std::uint64_t key(std::uint32_t source, std::uint32_t target) { return std::uint64_t{source} << 32 | target; }
 
-  void add(std::uint32_t source, std::uint32_t target) {
-    links_.emplace_back(key(source, target), 1);
-    source_.emplace_back(source, 1);
-    target_.emplace_back(target, 1);
+  // Calls found(source word, target word) for the links of a pair, those to NULL included.
+  template <class Found>
+  void each_link(std::uint32_t sentence, Found&& found) const {
+    const std::uint32_t source = index_.source_start[sentence], target = index_.target_start[sentence];
+    const std::uint32_t source_end = index_.source_start[sentence + 1] - 1;  // before the separator
+    const std::uint32_t target_end = index_.target_start[sentence + 1];
+    for (std::uint32_t at = source; at < source_end; ++at) {
+      const std::uint32_t word = index_.source[at];
+      if (!index_.source_span[at].aligned()) found(word, kNullWord);
+      for (std::uint32_t k = index_.link_start[at]; k < index_.link_start[at + 1]; ++k)
+        found(word, index_.target[target + index_.links[k]]);
+    }
+    for (std::uint32_t at = target; at < target_end; ++at)
+      if (!index_.target_span[at].aligned()) found(kNullWord, index_.target[at]);
   }
 
   static void merge(Counts& counts) {
@@ -70,6 +98,8 @@ class LexicalTable {
 
   const BitextIndex& index_;
   Counts links_, source_, target_;  // of the pair that is left out
+  // Of the fold that is left out, as the index has them: by entry of `lexical`, by source word, by target word.
+  std::vector<std::uint32_t> fold_links_, fold_source_, fold_target_;
 };
 
 }  // namespace itersel

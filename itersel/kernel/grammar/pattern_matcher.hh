@@ -36,6 +36,8 @@ class PatternMatcher {
   // whose lists are extended most often, come in text order.
   MatchesPointer find(const PhrasePattern& pattern);
 
+  void limit_cache(std::size_t bytes) { cache_.limit(bytes); }
+
  private:
   MatchesPointer find_contiguous(const PhrasePattern& pattern);
   MatchesPointer find_discontiguous(const PhrasePattern& pattern);

@@ -24,15 +24,20 @@ struct RuleBlock {
 
   bool occurs = false;  // the pattern does, be it outside the sample
   std::uint32_t samples = 0;
-  std::vector<Side> sides;
+  std::uint32_t side_count = 0;
+  Side sides[4] = {};
   std::vector<Entry> rules;
   std::vector<std::uint32_t> pool;
 
+  // Of each Side, with its first rule.
+  template <class Consumer>
+  void each_side(Consumer&& consume) const {
+    std::uint32_t begin = 0;
+    for (const Side* side = sides; side != sides + side_count; begin = side++->end) consume(*side, begin);
+  }
   const std::uint32_t* symbols(const Entry& rule) const { return pool.data() + rule.begin; }
   const std::uint32_t* links(const Entry& rule) const { return symbols(rule) + rule.symbols_size; }
-  std::size_t bytes() const {
-    return sizeof *this + sides.size() * sizeof(Side) + rules.size() * sizeof(Entry) + pool.size() * sizeof pool[0];
-  }
+  std::size_t bytes() const { return sizeof *this + rules.size() * sizeof(Entry) + pool.size() * sizeof pool[0]; }
 };
 
 }  // namespace itersel

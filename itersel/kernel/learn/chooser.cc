@@ -16,10 +16,8 @@ void Chooser::choose(const Choice& choice, std::vector<Pair>* pairs) const {
 
 ChooserMaker chooser_of_name(const std::string& name) {
   static const std::vector<Named<ChooserMaker>> table = {
-      {"multipartite", make_multipartite_chooser},
-      {"all", make_all_chooser},
-      {"pro", make_pro_chooser},
-      {"hope_fear", make_hope_fear_chooser},
+      {"multipartite", make_multipartite_chooser}, {"all", make_all_chooser},   {"pro", make_pro_chooser},
+      {"hope_fear", make_hope_fear_chooser},       {"none", make_none_chooser},
   };
   return find_named("kind of pairs", table, name);
 }

@@ -49,7 +49,7 @@ struct PairOptions {
   std::uint64_t seed;
 };
 
-// "multipartite", "all", "pro" or "hope_fear"; anything else is an InputError that lists them.
+// "multipartite", "all", "pro", "hope_fear" or "none"; anything else is an InputError that lists them.
 ChooserMaker chooser_of_name(const std::string& name);
 // An option out of range is an InputError.
 std::unique_ptr<Chooser> make_chooser(const PairOptions& options);
@@ -58,5 +58,6 @@ std::unique_ptr<Chooser> make_multipartite_chooser(const PairOptions& options);
 std::unique_ptr<Chooser> make_all_chooser(const PairOptions& options);
 std::unique_ptr<Chooser> make_pro_chooser(const PairOptions& options);
 std::unique_ptr<Chooser> make_hope_fear_chooser(const PairOptions& options);
+std::unique_ptr<Chooser> make_none_chooser(const PairOptions& options);
 
 }  // namespace itersel

@@ -85,6 +85,25 @@ const std::vector<FeatureValue>& CompactList::subtract(const Pair& pair) {
   return difference_;
 }
 
+std::vector<double> CompactList::row_scores() const {
+  std::vector<double> scores;
+  scores.reserve(rows_.size());
+  for (Row row : rows_) {
+    score(&row);
+    scores.push_back(row.score);
+  }
+  return scores;
+}
+
+void CompactList::add_rows_to_gradient(const std::vector<double>& shares) {
+  for (std::size_t number = 0; number < rows_.size(); ++number) {
+    for (std::size_t i = rows_[number].begin; i < rows_[number].end; ++i) {
+      gradient[entries_[i].feature] += shares[number] * entries_[i].value;
+      marks_[entries_[i].feature] = 1;
+    }
+  }
+}
+
 const std::vector<std::uint32_t>& CompactList::touched() {
   touched_.clear();
   for (std::size_t i = 0; i < marks_.size(); ++i)

@@ -36,6 +36,11 @@ class CompactList {
     add(factor, difference, gradient);
   }
 
+  // ⟨w, x⟩ of every hypothesis, without what all of them share.
+  std::vector<double> row_scores() const;
+  // Adds Σ shares[i] · x(hypothesis i) to the gradient.
+  void add_rows_to_gradient(const std::vector<double>& shares);
+
   // Feature numbers that were added to, ascending.
   const std::vector<std::uint32_t>& touched();
 

@@ -11,6 +11,7 @@
 #include "base/hash.hh"
 #include "base/random.hh"
 #include "base/text.hh"
+#include "learn/rate.hh"
 
 namespace itersel {
 namespace {
@@ -139,14 +140,18 @@ std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptio
 }
 
 ShardEpoch::ShardEpoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
-                       const EpochOptions& options, const HashedWeights& start)
+                       const EpochOptions& options, const HashedWeights& start, std::size_t lists)
     : options_(options), start_(start), decoder_(shard, std::move(model), options.search) {
   check_start(start_);
   if (shard->size() == 0) throw InputError("", "the shard has no sentences");
   if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
   spread(*shard, start_, decoder_.weights);
   unseen_ = left_out(*shard, options, decoder_.weights);
-  learner_ = std::make_unique<Learner>(&decoder_.weights, options.learn, options.lists_before);
+  if (options_.learn.schedule == make_conditioned_rate) {
+    counts_ = std::make_unique<FeatureCounts>(shard->lexicon(), static_cast<double>(lists));
+    options_.learn.counts = counts_.get();
+  }
+  learner_ = std::make_unique<Learner>(&decoder_.weights, options_.learn, options.lists_before);
 }
 
 void ShardEpoch::fail(const std::string& message) const {
@@ -160,6 +165,7 @@ const ScoredList& ShardEpoch::decode(std::uint32_t sentence) {
   sentence_ = sentence;
   StopWatch watch;
   decoder_.search(sentence);
+  if (counts_) counts_->read(decoder_.problem());
   watch.lap(seconds_.decode);
   decoder_.extract(options_.k, options_.unique, list_.hypotheses);
   drop_features(unseen_, list_.hypotheses);
@@ -242,8 +248,12 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, const std::vector<Epoc
                       const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress) {
   if (shard->size() == 0) throw InputError("", "the shard has no sentences");
   if (parts.empty()) throw InputError("", "there are no sentences to learn from");
-  for (const EpochPart& part : parts) check_part(*shard, part);
-  ShardEpoch epoch(shard, parts[0].model, options, start);
+  std::size_t lists = 0;
+  for (const EpochPart& part : parts) {
+    check_part(*shard, part);
+    lists += part.sentences.size();
+  }
+  ShardEpoch epoch(shard, parts[0].model, options, start, lists);
   for (const EpochPart& part : parts) {
     if (&part != &parts[0]) epoch.use(part.model);
     learn_part(part.sentences, options, epoch, progress);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "decode/shard_decoder.hh"
+#include "learn/feature_counts.hh"
 #include "learn/learner.hh"
 #include "lm/language_model.hh"
 #include "metrics/metrics.hh"
@@ -65,8 +66,9 @@ struct EpochPart {
 // An epoch one sentence at a time: who chooses the pairs may be outside the kernel, such as the feedback of a task.
 class ShardEpoch {
  public:
+  // `lists` is how many there will be, for the conditioned rate.
   ShardEpoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
-             const EpochOptions& options, const HashedWeights& start);
+             const EpochOptions& options, const HashedWeights& start, std::size_t lists);
   // From now on with another model, or none.
   void use(std::shared_ptr<const LanguageModel> model) { decoder_.use(std::move(model)); }
 
@@ -83,6 +85,9 @@ class ShardEpoch {
   const Shard& shard() const { return decoder_.shard(); }
   const Learner& learner() const { return *learner_; }
   const ScoredList& list() const { return list_; }
+  // What the last sentence was decoded with.
+  const Problem& problem() const { return decoder_.problem(); }
+  const StageSeconds& seconds() const { return seconds_; }
 
  private:
   [[noreturn]] void fail(const std::string& message) const;
@@ -92,7 +97,8 @@ class ShardEpoch {
   EpochOptions options_;
   HashedWeights start_;
   ShardDecoder decoder_;
-  std::vector<char> unseen_;  // features that are not shown to the learner
+  std::vector<char> unseen_;               // features that are not shown to the learner
+  std::unique_ptr<FeatureCounts> counts_;  // null unless the rate needs it
   std::unique_ptr<Learner> learner_;
   StageSeconds seconds_;
   double listed_at_ = 0;

@@ -27,7 +27,10 @@ void Learner::learn(const ScoredList& list, const std::vector<Pair>& pairs) {
   const double eta = rate_->of_list(++lists_seen_);
   step_->learn(pairs, list, batch_, eta, &compact_, &statistics_);
   const std::vector<std::uint32_t>& touched = compact_.touched();
-  if (batch_) rate_->apply(eta, touched, &compact_);
+  if (batch_) {
+    penalty_->add_to_gradient(touched, &compact_);
+    rate_->apply(eta, touched, &compact_);
+  }
   penalty_->apply(touched, &compact_);
   for (const std::uint32_t i : touched) {
     const std::uint32_t feature = compact_.features[i];

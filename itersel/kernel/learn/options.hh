@@ -7,6 +7,7 @@
 
 namespace itersel {
 
+class FeatureCounts;
 class Step;
 class Rate;
 struct LearnOptions;
@@ -19,13 +20,17 @@ struct LearnOptions {
   double margin;  // of the margin perceptron
   double eta;     // learning rate
   RateMaker schedule;
-  double l1;  // ℓ1 clipping; 0: no penalty
+  double l1;          // ℓ1 clipping; 0: none
+  double l2;          // ℓ2 in the loss of a list; 0: none
+  double cost_scale;  // of the soft ramp: a hypothesis costs this times (1 − metric)
   // Online (the papers): the next pair sees the weights the last one left. Batch (dtrain): all pairs of a list are
   // ranked with the weights it was decoded with, and their x̄ are added up before the one update.
   bool batch;
   // Keep track of the mean of the weights over the lists (Freund & Schapire 1999), for Learner::average.
   bool average;
   PairOptions pairs;
+  // What the conditioned rate divides by; an epoch over a shard sets it.
+  const FeatureCounts* counts = nullptr;
 };
 
 }  // namespace itersel

@@ -22,12 +22,13 @@ class Rate {
   virtual void apply(double eta, const std::vector<std::uint32_t>& touched, CompactList* list);
 };
 
-// "constant", "inverse", "inverse_sqrt" or "adagrad"; anything else is an InputError that lists them.
+// "constant", "inverse", "inverse_sqrt", "adagrad" or "conditioned"; anything else is an InputError that lists them.
 RateMaker rate_of_name(const std::string& name);
 
 std::unique_ptr<Rate> make_constant_rate(const LearnOptions& options);      // η
 std::unique_ptr<Rate> make_inverse_rate(const LearnOptions& options);       // η / t
 std::unique_ptr<Rate> make_inverse_sqrt_rate(const LearnOptions& options);  // η / √t
 std::unique_ptr<Rate> make_adagrad_rate(const LearnOptions& options);
+std::unique_ptr<Rate> make_conditioned_rate(const LearnOptions& options);
 
 }  // namespace itersel

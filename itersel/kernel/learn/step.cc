@@ -10,6 +10,7 @@ StepMaker step_of_name(const std::string& name) {
       {"margin_perceptron", make_margin_perceptron_step},
       {"ramp", make_ramp_step},
       {"passive_aggressive", make_passive_aggressive_step},
+      {"soft_ramp", make_soft_ramp_step},
   };
   return find_named("update rule", table, name);
 }

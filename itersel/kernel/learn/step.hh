@@ -25,12 +25,14 @@ class Step {
                      CompactList* list, LearnStatistics* statistics) const = 0;
 };
 
-// "perceptron", "margin_perceptron", "ramp" or "passive_aggressive"; anything else is an InputError that lists them.
+// "perceptron", "margin_perceptron", "ramp", "passive_aggressive" or "soft_ramp"; anything else is an InputError that
+// lists them.
 StepMaker step_of_name(const std::string& name);
 
 std::unique_ptr<Step> make_perceptron_step(const LearnOptions& options);
 std::unique_ptr<Step> make_margin_perceptron_step(const LearnOptions& options);
 std::unique_ptr<Step> make_ramp_step(const LearnOptions& options);
+std::unique_ptr<Step> make_soft_ramp_step(const LearnOptions& options);
 std::unique_ptr<Step> make_passive_aggressive_step(const LearnOptions& options);
 
 }  // namespace itersel

@@ -124,11 +124,11 @@ double inside(double begin, double end, double reach) {
 
 }  // namespace
 
-Step best_step(const Surface& surface, const Objective& objective, const StepRange& range) {
+LineStep best_step(const Surface& surface, const Objective& objective, const StepRange& range) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::uint32_t width = objective.width();
   std::vector<double> sums = surface.base, best_sums, zero_sums;
-  Step best{0, -infinity, 0, {}};
+  LineStep best{0, -infinity, 0, {}};
   for (std::size_t at = 0; at <= surface.points.size(); ++at) {
     const double from = at == 0 ? -infinity : surface.points[at - 1];
     const double to = at == surface.points.size() ? infinity : surface.points[at];

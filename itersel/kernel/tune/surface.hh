@@ -61,7 +61,7 @@ struct StepRange {
   double reach;        // how far beyond the last point a step goes into an interval without an end
 };
 
-struct Step {
+struct LineStep {
   double step;
   double score;   // of the interval that the step lies in
   double before;  // the score at x = 0; where that is a point, the lower one of its two sides
@@ -71,7 +71,7 @@ struct Step {
 // The best interval's middle. An interval includes its beginning and not its end; the parts outside of the range are
 // cut off. Equal scores: no step at all if the interval of 0 is among them; otherwise the step nearest to 0, and of two
 // equally near the negative one.
-Step best_step(const Surface& surface, const Objective& objective, const StepRange& range);
+LineStep best_step(const Surface& surface, const Objective& objective, const StepRange& range);
 
 template <class RowOf>
 void SurfaceBuilder::add(const std::vector<Segment>& segments, RowOf row_of) {

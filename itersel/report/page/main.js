@@ -78,6 +78,7 @@ for (const draw of [
   drawShards,
   drawTime,
   drawWeights,
+  drawListing,
   drawFeatures,
   drawSharing,
   drawTranslations,

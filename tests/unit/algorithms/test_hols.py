@@ -1,29 +1,32 @@
 """Held-out line search: its gradient job against a twin, which sentences are used, and what a run comes to."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
 
 from engine_cases import small_data
 from itersel.algorithms.gradient_job import GradientJob, collect
-from itersel.algorithms.hols import HolsConfig, places_of, restricted
+from itersel.algorithms.hols import HolsConfig, places_of, restricted, sentence_of
 from itersel.algorithms.mert import MertConfig
 from itersel.base.errors import ConfigError, InputError
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
+from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import ListOptions, ShardSource
 from itersel.lm.model import LanguageModel
 from itersel.mapreduce.execution import assemble, map_item, reduce_range
 from itersel.mapreduce.job import DRIVER
-from itersel.mapreduce.shard_item import parts_of
+from itersel.mapreduce.shard_item import Part, parts_of, shard_item
 from itersel.mapreduce.side import Side
+from itersel.mapreduce.work_item import ItemFile
 from itersel.metrics.sentence import sentence_values
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
-from itersel.shards.shard import Shard
+from itersel.shards.shard import Shard, ShardWriter
 from oracles import soft_ramp as oracle
 
 WEIGHTS = {"p": -0.3, "Glue": 0.1, "LanguageModel": 0.4, "Shape_S10000_T10000": 0.2}
@@ -37,7 +40,7 @@ def data(tmp_path_factory):
     return replace(data, algorithm="hols", layout=layout, run=RunConfig("inline"), own=QUICK)
 
 
-def twin(data, groups, conditioned):
+def twin(data, groups, conditioning):
     """The gradient of all sentences with the run's one model, from named features."""
     lists = []
     for path in data.shards:
@@ -50,31 +53,68 @@ def twin(data, groups, conditioned):
             lists.append([(row, 5 * (1 - q)) for row, q in zip(found.features, quality.tolist(), strict=True)])
     made, counts = oracle.gradient(WEIGHTS, lists), oracle.list_counts(lists)
     return {
-        name: value / (counts[name] if conditioned else 1)
+        name: value / (counts[name] if conditioning == "lists" else 1)
         for name, value in made.items()
         if name.startswith(groups) and name in counts
     }
 
 
-@pytest.mark.parametrize("conditioned", [True, False])
+def run_job(job, items, side):
+    """What the job's records come to, for any number of ranges."""
+    mapped = [record for item in items for record in map_item(job, item, side)]
+    reduced = []
+    for key in range(job.partitions):
+        mine = [record for record in mapped if record.key == key]
+        reduced += reduce_range(job, key, mine, len(items), side)
+    return collect(assemble(job, [record for record in mapped if record.key == DRIVER] + reduced, len(items)))
+
+
+@pytest.mark.parametrize("conditioning", ["lists", "none"])
 @pytest.mark.parametrize("partitions", [1, 3])
-def test_the_gradient_job_equals_the_twin(data, tmp_path, conditioned, partitions):
+def test_the_gradient_job_equals_the_twin(data, tmp_path, conditioning, partitions):
     items = LayoutConfig("random", shards=3).items([ShardSource(Shard(path)) for path in data.shards], 0)
     Vector.of_names(WEIGHTS).write(tmp_path / "start")
     side = Side({"start": str(tmp_path / "start"), "model": data.language_model})
-    job = GradientJob(
-        partitions, k=10, metric="stupid_bleu", cost_scale=5.0, groups=("id", "shape"), conditioned=conditioned
-    )
-    mapped = [record for item in items for record in map_item(job, item, side)]
-    reduced = []
-    for key in range(partitions):
-        mine = [record for record in mapped if record.key == key]
-        reduced += reduce_range(job, key, mine, len(items), side)
-    found = collect(assemble(job, [record for record in mapped if record.key == DRIVER] + reduced, len(items)))
-    expected = twin(data, ("R:", "Shape_"), conditioned)
+    epoch = EpochConfig(k=10, metric="stupid_bleu")
+    job = GradientJob(partitions, 0, epoch, cost_scale=5.0, groups=("id", "shape"), conditioning=conditioning)
+    found = run_job(job, items, side)
+    expected = twin(data, ("R:", "Shape_"), conditioning)
     assert {name for name, value in expected.items() if abs(value) > 1e-12} <= set(found.components)
     assert found.components == pytest.approx({name: expected[name] for name in found.components}, abs=1e-9)
     assert sum(one["lists"] for one in found.statistics) == 70
+    name = found.largest(1)[0]
+    source, sentence = sentence_of(items[found.examples[name].item], found.examples[name].sentence)
+    alone = run_job(job, [shard_item(0, [Part(ItemFile(source.path, source.checksum), (sentence,))], 1)], side)
+    assert alone.components[name] == pytest.approx(found.examples[name].part), "the example's part in the sum"
+
+
+COUNTED = "[X] ||| das ||| the ||| CountEF={}\n[X] ||| das ||| that ||| CountEF={}\n[X] ||| haus ||| house ||| p=1\n"
+
+
+def test_conditioning_by_extraction_counts(tmp_path):
+    """The rules were extracted 3 and 1 times for the first sentence, 7 and 1 times for the second."""
+    writer = ShardWriter(groups=("id",))
+    for count in (3, 7):
+        values = math.log10(1 + count), math.log10(2)
+        writer.add("das haus", ["the house"], COUNTED.format(*values).encode(), id=str(count))
+    writer.write(tmp_path / "shard")
+    file = ItemFile(str(tmp_path / "shard"), ShardSource(Shard(tmp_path / "shard")).checksum)
+    items = [shard_item(k, [Part(file, (k,))], 1) for k in range(2)]
+    plain, conditioned = (
+        run_job(GradientJob(1, epoch=EpochConfig(k=5), conditioning=kind), items, Side({}))
+        for kind in ("none", "extraction")
+    )
+    the, that = "R:X:das:the", "R:X:das:that"
+    assert set(plain.components) == {the, that}, "house is in all hypotheses"
+    assert plain.components[the] > 0 > plain.components[that]
+    assert conditioned.components == pytest.approx({the: plain.components[the] / 7, that: plain.components[that]})
+    with pytest.raises(ConfigError, match="conditioning is 'extraction', which needs groups: id"):
+        replace(QUICK, conditioning="extraction", groups="id,ng")
+
+
+def test_rules_without_counts(data, tmp_path):
+    with pytest.raises(InputError, match="do not say how often they were extracted"):
+        manifest(data, tmp_path / "run", conditioning="extraction")
 
 
 def test_gradient_and_search_share_no_sentence(data):
@@ -103,6 +143,24 @@ def test_updates_passes_and_the_development_set(data, tmp_path):
     rows = (tmp_path / "run" / "epoch-001" / "gradient.tsv").read_text().splitlines()
     sizes = [abs(float(row.split("\t")[1])) for row in rows]
     assert sizes == sorted(sizes, reverse=True) and rows[0].startswith("R:")
+    _, _, lists, _, sentence, source, reference = rows[0].split("\t")
+    found = [(Shard(path), k) for path in data.shards for k in range(len(Shard(path))) if Shard(path).id(k) == sentence]
+    assert [(shard.source(k), shard.references(k)) for shard, k in found] == [(source, [reference])]
+    assert 0 < int(lists) <= 70 and int(sentence) % 3 != 0, "of a sentence that is not held out"
+
+
+def test_one_update_uses_all_sentences(data, tmp_path):
+    """A gradient of everything, then MERT on the development set with it as one more feature."""
+    entries = manifest(data, tmp_path / "run", dev=data.devtest, updates=1)
+    assert [entry["search_sentences"] for entry in entries] == [10]
+    lines = map(json.loads, (tmp_path / "run" / "statistics.jsonl").read_text().splitlines())
+    assert [line["lists"] for line in lines if "made" in line] == [70]
+
+
+def test_conditioning_off_and_fixed_beta(data, tmp_path):
+    entries = manifest(data, tmp_path / "run", updates=2, conditioning="none", fixed_beta=True, passes=2)
+    assert len(entries) == 3, "as many as epochs allow"
+    assert all(entry["tune_score"] >= entry["score_before"] for entry in entries)
 
 
 def test_sample_top_and_seen_sentences(data, tmp_path):

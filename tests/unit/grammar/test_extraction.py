@@ -3,6 +3,7 @@
 import gzip
 import random
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import read_lines
 from itersel.cli import main
 from itersel.grammar.extraction import FEATURES, ExtractConfig, Extractor, build_index, extract_grammars, open_index
 from itersel.grammar.grammar import Grammar
 from itersel.model.features import GROUPS
 from itersel.shards.shard import ShardWriter
 from oracles.hiero_extraction import Limits, Pair, extract
+
+SAMPLE = Path(__file__).resolve().parents[3] / "data" / "sample"
 
 
 def write_bitext(folder: Path, pairs: list[Pair]) -> list[Path]:
@@ -91,7 +95,7 @@ def test_same_as_brute_force(tmp_path_factory, bitext, tight, mode, max_span, ma
             "folds": lambda other, number=number: other % 2 != number % 2,
         }[mode]
         text = extractor.extract(" ".join(pair.source), number)
-        assert_same(parse(text), extract(bitext, pair.source, limits, allowed, all_links=mode != "leave_one_out"))
+        assert_same(parse(text), extract(bitext, pair.source, limits, allowed))
         # Without text in between, the grammar is the one that is read from the text.
         assert extractor.grammar(" ".join(pair.source), number).text() == Grammar(text).text()
 
@@ -106,6 +110,45 @@ def random_bitext(size: int, words: str = "abcdefgh", lengths: tuple[int, int] =
         links |= {(i, max(i - 1, 0)) for i in range(len(source)) if generator.random() < 0.1}
         result.append(Pair(source, target, frozenset(links)))
     return result
+
+
+def assert_no_leak(folder: Path, bitext: list[Pair], folds: int, sentences: Iterable[int], **options: int) -> None:
+    """With folds, each of the sentences gets what an index without its fold gives, values and all."""
+    whole = Extractor(make_index(folder, bitext), ExtractConfig(folds=folds, **options))
+    for fold in range(folds):
+        (folder / str(fold)).mkdir()
+        others = make_index(folder / str(fold), [pair for i, pair in enumerate(bitext) if i % folds != fold])
+        reduced = Extractor(others, ExtractConfig(**options))
+        for number in sentences:
+            if number % folds == fold:
+                sentence = " ".join(bitext[number].source)
+                assert parse(whole.extract(sentence, number)) == parse(reduced.extract(sentence))
+
+
+@pytest.mark.parametrize(("size", "folds"), [(40, 2), (60, 5), (7, 7)])
+def test_folds_equal_a_bitext_without_the_fold(tmp_path: Path, size: int, folds: int) -> None:
+    assert_no_leak(tmp_path, random_bitext(size), folds, range(min(size, 15)), max_samples=0)
+
+
+def test_folds_of_the_sample_corpus(tmp_path: Path) -> None:
+    """Every fifth link is missing, and some are wrong, so that lexical weights are not all alike."""
+    sides = [
+        [tuple(line.split()) for line in read_lines(SAMPLE / f"train.{language}")][:300] for language in ("de", "en")
+    ]
+    bitext = []
+    for source, target in zip(*sides, strict=True):
+        links = {(i, min(i + i // 4, len(target) - 1)) for i in range(len(source)) if i % 5 != 3}
+        bitext.append(Pair(source, target, frozenset(links)))
+    assert_no_leak(tmp_path, bitext, 5, range(0, 300, 23), max_samples=0)
+
+
+def test_fold_tables_are_made_again_if_memory_is_short(tmp_path: Path) -> None:
+    bitext = random_bitext(30)
+    index = make_index(tmp_path, bitext)
+    roomy, narrow = (Extractor(index, ExtractConfig(folds=3), cache_bytes=size) for size in (1 << 20, 0))
+    for number, pair in enumerate(bitext[:9]):
+        sentence = " ".join(pair.source)
+        assert roomy.extract(sentence, number) == narrow.extract(sentence, number)
 
 
 def counts(features: dict[str, float]) -> tuple[int, int]:
@@ -189,7 +232,7 @@ def test_leaving_a_sentence_out_of_counts_that_are_kept(tmp_path: Path, tight: b
         assert max(counts(features)[0] for features, _ in found.values()) > 20
         limits = Limits(max_symbols=3, tight=tight)
         allowed = [other != number for other in range(len(bitext))]
-        assert_same(found, extract(bitext, bitext[number].source, limits, allowed.__getitem__, all_links=False))
+        assert_same(found, extract(bitext, bitext[number].source, limits, allowed.__getitem__))
 
 
 def test_shards_need_no_text(tmp_path: Path) -> None:

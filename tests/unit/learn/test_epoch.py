@@ -47,6 +47,9 @@ CONFIGS = {
         k=20, learn=LearnConfig("passive_aggressive", eta=0.05, average=True, pairs=PairConfig(kind="hope_fear"))
     ),
     "average": EpochConfig(learn=LearnConfig("perceptron", eta=0.1, l1=0.02, average=True)),
+    "soft_ramp": EpochConfig(
+        k=20, learn=LearnConfig("soft_ramp", eta=0.1, batch=True, l2=0.01, cost_scale=5.0, average=True)
+    ),
     "shuffled": EpochConfig(
         shuffle=True, seed=11, learn=LearnConfig("perceptron", eta=0.1), leave_out=("WordPenalty", "Glue")
     ),
@@ -88,6 +91,25 @@ def test_equals_the_oracle_on_a_small_shard(tmp_path, name, groups):
         start = named(result, start) | ({"elsewhere": -2.5} if number == 0 else {})
     assert start["elsewhere"] == -2.5
     assert not set(CONFIGS[name].leave_out) & set(start)
+
+
+COUNTED = b"""\
+[X] ||| das ||| the ||| CountEF=0.6020599913
+[X] ||| das ||| that ||| CountEF=0.3010299957
+[X] ||| haus ||| house ||| CountEF=2
+[X] ||| haus ||| home ||| CountEF=1
+[X] ||| ist ||| is ||| CountEF=0.4771212547
+"""
+
+
+def test_rates_are_conditioned_by_extraction_counts(tmp_path):
+    """The rules were extracted 3, 1, 99, 9 and 2 times."""
+    shard = write_shard(tmp_path / "shard", grammar=COUNTED, groups=("id",), pass_through="all")
+    learn = LearnConfig("soft_ramp", eta=1.0, batch=True, l2=0.01, schedule="conditioned")
+    result = compare(shard, {"CountEF": 0.1, "R:X:ist:is": 0.2}, None, EpochConfig(k=20, learn=learn))
+    assert len(result.weights) > 5
+    with pytest.raises(InputError, match="do not say how often they were extracted"):
+        run_epoch(write_shard(tmp_path / "other", groups=("id",)), config=EpochConfig(learn=learn))
 
 
 def test_equals_the_oracle_on_real_sentences(tmp_path, shared_data):

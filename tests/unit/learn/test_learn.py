@@ -82,6 +82,43 @@ def test_adagrad_by_hand():
         LearnConfig(schedule="adagrad")
 
 
+@given(
+    lists=st.lists(lists, max_size=4),
+    l2=st.sampled_from([0.0, 0.1]),
+    start=st.lists(st.sampled_from([0.0, 0.5, -1.0]), min_size=10, max_size=10),
+)
+def test_soft_ramp_steps_equal_the_oracle(lists, l2, start):
+    config = LearnConfig("soft_ramp", eta=0.3, batch=True, l2=l2, cost_scale=4.0)
+    learner, w = _kernel.Learner(start, config.options(), 0), dict(enumerate(start))
+    for entries in lists:
+        hypotheses, metric = [vector for vector, _ in entries], [value for _, value in entries]
+        learner.learn(*arrays(hypotheses), np.zeros(len(entries)), metric, 0)
+        oracle.soft_ramp(w, hypotheses, metric, 4.0, 0.3, l2)
+        np.testing.assert_allclose(learner.weights, [w[f] for f in range(10)], rtol=0, atol=1e-9)
+
+
+def test_soft_ramp_by_hand():
+    """Equal scores, costs 0 and log 3: shares are ½ and −½, and ℓ2 takes a tenth of the weights that a list touches."""
+    config = LearnConfig("soft_ramp", eta=0.5, batch=True, l2=0.1, cost_scale=math.log(3))
+    learner = Learner(config, {"a": 1.0, "b": 1.0, "both": 3.0, "far": 2.0})
+    learner.learn([{"a": 1.0, "both": 1.0}, {"b": 1.0, "both": 1.0}], [1.0, 0.0])
+    assert learner.weights == pytest.approx(
+        {"a": 1 + 0.5 * (0.5 - 0.1), "b": 1 + 0.5 * (-0.5 - 0.1), "both": 3, "far": 2}
+    )
+    assert learner.statistics["pairs"] == 0 and learner.statistics["updates"] == 1
+
+
+def test_bad_soft_ramp_settings():
+    with pytest.raises(ConfigError, match="rule is 'soft_ramp', which needs batch: true"):
+        LearnConfig("soft_ramp")
+    with pytest.raises(ConfigError, match=r"l2 is 0.1, which needs batch: true"):
+        LearnConfig(l2=0.1)
+    with pytest.raises(ConfigError, match=r"l1 is 0.1 and l2 is 0.1; one of them must be 0"):
+        LearnConfig(l1=0.1, l2=0.1, batch=True)
+    with pytest.raises(InputError, match="the schedule conditioned needs shards"):
+        Learner(LearnConfig(schedule="conditioned", batch=True))
+
+
 def test_two_pairs_by_hand():
     # a > b > c, w = 0, eta = 1. Online: a−b is a tie, w = (1, −1, 0); then a−c has score 1, so nothing; then
     # b−c has score −1, w = (1, 0, −1). Batch: all three are ties; the sum is (2, 0, −2).

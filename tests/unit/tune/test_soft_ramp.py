@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from itersel import _kernel
+from itersel.base.errors import InputError
 from itersel.lists.accumulated import NewList
 from itersel.model.vectors import Vector
 from itersel.tune.projection import projected
-from itersel.tune.soft_ramp import GradientSums, soft_ramp
 from oracles import soft_ramp as oracle
 
 NAMES = ["a", "b", "c", "d"]
@@ -29,20 +30,42 @@ def arrays(rows):
     return starts, features, values
 
 
-@given(weight_maps, lists_of_hypotheses)
-def test_loss_gradient_and_counts_equal_the_twin(weights, lists):
-    sums, total = GradientSums(len(NAMES)), 0.0
+COST_SCALE = 20.0
+
+
+def kernel_sums(weights, lists, score_scale=1.0):
+    """Of lists whose costs are those of a metric: cost = 20 · (1 − metric)."""
+    sums = _kernel.GradientSums(len(NAMES), COST_SCALE, score_scale)
     for rows in lists:
         starts, features, values = arrays([features for features, _ in rows])
         scores = np.array([sum(weights[name] * value for name, value in features.items()) for features, _ in rows])
-        loss, shares = soft_ramp(scores, np.array([cost for _, cost in rows]))
-        total += loss
-        sums.add(shares, starts, features, values)
-    assert total == pytest.approx(oracle.loss(weights, lists), abs=1e-9)
-    expected = oracle.gradient(weights, lists)
+        sums.add(starts, features, values, scores, [1 - cost / COST_SCALE for _, cost in rows])
+    return sums
+
+
+@given(weight_maps, lists_of_hypotheses, st.sampled_from([1.0, 2.5]))
+def test_loss_gradient_and_counts_equal_the_twin(weights, lists, scale):
+    sums = kernel_sums(weights, lists, scale)
+    scaled = {name: scale * value for name, value in weights.items()}
+    assert sums.loss == pytest.approx(oracle.loss(scaled, lists), abs=1e-9)
+    expected = oracle.gradient(scaled, lists)
     assert sums.gradient == pytest.approx([expected.get(name, 0.0) for name in NAMES], abs=1e-9)
     counts = oracle.list_counts(lists)
     assert sums.lists.tolist() == [counts.get(name, 0) for name in NAMES]
+    by_list = [oracle.gradient(scaled, [rows]) for rows in lists]
+    for k, name in enumerate(NAMES):
+        largest = max(abs(one.get(name, 0.0)) for one in by_list)
+        assert abs(sums.largest[k]) == pytest.approx(largest, abs=1e-9)
+        if largest > 1e-9:
+            assert by_list[sums.largest_list[k]][name] == pytest.approx(sums.largest[k], abs=1e-9)
+
+
+@given(weight_maps, lists_of_hypotheses, st.sampled_from(NAMES))
+def test_the_kernel_equals_finite_differences(weights, lists, name):
+    step = 1e-5
+    up, down = (kernel_sums({**weights, name: weights[name] + way * step}, lists).loss for way in (1, -1))
+    found = kernel_sums(weights, lists).gradient[NAMES.index(name)]
+    assert found == pytest.approx(-(up - down) / (2 * step), abs=1e-4)
 
 
 @given(weight_maps, lists_of_hypotheses, st.sampled_from(NAMES))
@@ -53,12 +76,33 @@ def test_the_gradient_equals_finite_differences(weights, lists, name):
 
 
 def test_by_hand():
-    """Two hypotheses of equal score, costs 0 and log 3: hope takes 3/4 and 1/4, fear 1/4 and 3/4."""
-    loss, shares = soft_ramp(np.zeros(2), np.array([0.0, math.log(3)]))
-    assert loss == pytest.approx(math.log(4) - math.log(4 / 3))
-    assert shares == pytest.approx([0.5, -0.5])
-    large, _ = soft_ramp(np.array([1e4, 0.0]), np.array([0.0, 20.0]))
-    assert large == pytest.approx(0.0), "large scores do not overflow"
+    """Two hypotheses of equal score, costs 0 and log 3: hope takes 3/4 and 1/4, fear 1/4 and 3/4.
+
+    The feature that both have is in a list, but has no part in the gradient, not even by rounding.
+    """
+    costs = (0.0, math.log(3))
+    first = [({"a": 1.0, "c": 0.1}, costs[0]), ({"b": 1.0, "c": 0.1}, costs[1])]
+    second = [({"a": 0.5}, costs[0]), ({}, costs[1])]
+    sums = kernel_sums(dict.fromkeys(NAMES, 0.0), [first, second])
+    assert sums.loss == pytest.approx(2 * (math.log(4) - math.log(4 / 3)))
+    assert sums.gradient.tolist() == pytest.approx([0.75, -0.5, 0, 0]) and sums.gradient[2] == 0
+    assert sums.lists.tolist() == [2, 1, 1, 0]
+    conditioned = sums.gradient[:2] / sums.lists[:2]
+    assert conditioned.tolist() == pytest.approx([0.375, -0.5])
+    assert sums.largest.tolist() == pytest.approx([0.5, -0.5, 0, 0]) and sums.largest_list[0] == 0
+    large = kernel_sums({"a": 1e4, "b": 0.0, "c": 0.0, "d": 0.0}, [[({"a": 1.0}, 0.0), ({}, 20.0)]])
+    assert large.loss == pytest.approx(0.0), "large scores do not overflow"
+
+
+def test_bad_lists():
+    sums = _kernel.GradientSums(2, 20.0, 1.0)
+    one = (np.array([0, 1]), np.zeros(1, np.uint32), np.ones(1))
+    with pytest.raises(InputError, match="not a finite number"):
+        sums.add(*one, np.zeros(1), [math.nan])
+    with pytest.raises(InputError, match="1 hypotheses, 1 scores and 2 metric values"):
+        sums.add(*one, np.zeros(1), [0.0, 0.0])
+    with pytest.raises(InputError, match="unknown feature"):
+        sums.add(np.array([0, 1]), np.full(1, 2, np.uint32), np.ones(1), np.zeros(1), [0.0])
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(NAMES), numbers, max_size=4), min_size=1, max_size=5), weight_maps)
