@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import fmean
@@ -70,6 +70,13 @@ class CellPlan:
     """The domains with a training each; none: there is one training."""
     sentences: int = 0
     """Sentences to decode in all epochs and in the test sets: about how much work it is."""
+    start: CellPlan | None = None
+    """The cell whose weights the training starts from."""
+
+    @property
+    def depth(self) -> int:
+        """How many cells must be finished before this one, one after the other."""
+        return 0 if self.start is None else 1 + self.start.depth
 
     @property
     def run(self) -> Path:
@@ -179,7 +186,7 @@ def plan_cells(config: ExperimentConfig, *, only: str = "*") -> list[CellPlan]:
 
 def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: dict[str, tuple[str, ...]]) -> CellPlan:
     # Whoever learns from the training sentences should not have a language model that knows their references.
-    name, first = cell.tuning_set()
+    name, first, last = cell.tuning_set()
     unseen = config.build.lm.unseen and name == TRAIN
     folds = tuple(map(os.fspath, fold_model_paths(config.build) if name == TRAIN else ()))
     model = os.fspath(language_model_path(config.build))
@@ -194,18 +201,44 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
         }
     else:
         shards = _shards(config, name)
-        if first is not None and first > len(shards):
+        if last is not None and not first <= last <= len(shards):
             raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
-        training = replace(training, shards=shards[:first], epoch=_with_groups(cell, shards[:first]))
+        shards = shards[first - 1 : last]
+        training = replace(training, shards=shards, epoch=_with_groups(cell, shards), own=_with_dev(config, cell))
         training = with_defaults(training, [open_source(path) for path in training.shards])
         key = identity(
             training, [open_source(path) for path in training.shards], [open_source(path) for path in devtest]
         )
+    start = _start_plan(config, cell, devtest, tests)
+    if start is not None:  # by what it is made of, as the weights may not be there yet
+        key["start"] = start.folder.name
+        training = replace(training, start=os.fspath(start.run / "weights.txt.gz"))
     digest = hashlib.sha256(json.dumps(key | {"cell": cell.training_name}, sort_keys=True).encode()).hexdigest()
     folder = config.build.work / "experiments" / config.name / digest[:12]
     domains = _domains(cell, training, tests) if cell.by_domain else ()
     decoder = config.decoder or training.epoch.decoder
-    return CellPlan(cell, training, tests, model, decoder, folder, domains, _sentences(cell, training, tests))
+    return CellPlan(cell, training, tests, model, decoder, folder, domains, _sentences(cell, training, tests), start)
+
+
+def _start_plan(
+    config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: dict[str, tuple[str, ...]]
+) -> CellPlan | None:
+    """The plan of the cell that this one starts from: the run of the same number, if there is one, or the first."""
+    if not cell.start_from:
+        return None
+    runs = {one.run: one for one in config.cells if one.system == cell.start_from}
+    return _plan(config, runs.get(cell.run, runs[1]), devtest, tests)
+
+
+def _with_dev(config: ExperimentConfig, cell: Cell) -> Any:
+    """The algorithm's own configuration, with the shards of the cell's development set."""
+    own = cell.training.own
+    if not cell.dev:
+        return own
+    kind = algorithm_class(cell.algorithm).config_class
+    if kind is None or "dev" not in {one.name for one in fields(kind)}:
+        raise ConfigError(f"{cell.name}: {cell.algorithm} has no key dev", hint="Leave out dev.")
+    return replace(own or kind(), dev=_shards(config, cell.dev))
 
 
 def _sentences(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> int:
@@ -256,6 +289,11 @@ def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
 
 def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult:
     """Train, or resume the training; then translate the test sets with the chosen epoch's weights."""
+    if plan.start is not None and finished(plan.start) is None:
+        raise ConfigError(
+            f"{plan.cell.name} starts from {plan.start.cell.name}, which is not finished",
+            hint="Run that one first: leave out --only.",
+        )
     for directory, training in plan.trainings.items():
         if training.run.runner == LOCAL:
             training = replace(training, run=replace(training.run, jobs=jobs))

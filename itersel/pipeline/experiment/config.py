@@ -35,7 +35,13 @@ RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "
 """Keys of a training that the experiment itself fills in."""
 
 
-TuningSet = Annotated[str, Matches("[^:]+(:0*[1-9][0-9]*)?", "a set, or train:8 for the first 8 shards of train")]
+TuningSet = Annotated[
+    str,
+    Matches(
+        "[^:]+(:0*[1-9][0-9]*(-0*[1-9][0-9]*)?)?",
+        "a set, train:8 for the first 8 shards of train, or train:3-4 for the third and the fourth",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,12 @@ class BlockConfig:
     by_domain: tuple[bool, ...] = (False,)
     """True: each sentence of a test set is translated with the weights of its domain. Algorithms that have such weights
     learn them in one training; with others there is a training for each domain of the tuning set."""
+    replications: bool = False
+    """The tuning sets are replications of one another: together they are one system, with the block's name."""
+    start_from: str | None = None
+    """Start from the weights of an earlier system of the grid: run by run, or all from its first run."""
+    dev: str | None = None
+    """A set of the build, for algorithms with a key `dev`, such as hols."""
     table: str = ""
     """With `table` in the file: the table that the block's system is in, such as `margin perceptron`."""
     column: str = ""
@@ -95,6 +107,8 @@ class BlockConfig:
             raise ConfigError("algorithm is []; give at least one")
         if not self.features:
             raise ConfigError("features is []; give at least one")
+        if self.replications and (not self.label or self.repeats > 1 or len(self.algorithm) > 1):
+            raise ConfigError("replications needs a name and one algorithm, and no repeats")
         if not self.by_domain:
             raise ConfigError("by_domain is []; give true or false")
         if GIVEN in self.algorithm:
@@ -164,6 +178,12 @@ class Cell:
     table: str = ""
     column: str = ""
     """Where it is in tables of the form of WMT 2013."""
+    replication: bool = False
+    """The tuning set is one of several of the same system."""
+    start_from: str = ""
+    """The system whose weights the training starts from."""
+    dev: str = ""
+    """The set for the algorithm's own key `dev`."""
 
     @property
     def name(self) -> str:
@@ -182,7 +202,8 @@ class Cell:
         return self._system(varied) + run_suffix(self.run)
 
     def _system(self, varied: Mapping[str, Any]) -> str:
-        parts = [self.label, self.algorithm_name, self.tuning.replace(":", "."), self.features.replace(",", "+")]
+        tuning = "" if self.replication else self.tuning.replace(":", ".")
+        parts = [self.label, self.algorithm_name, tuning, self.features.replace(",", "+")]
         parts += [f"{key.rpartition('.')[2]}={value}" for key, value in varied.items()]
         return re.sub(r"[^A-Za-z0-9_.+=-]", "_", "-".join(part for part in parts if part))
 
@@ -191,10 +212,13 @@ class Cell:
         """The algorithm's label."""
         return GIVEN if self.algorithm == GIVEN else algorithm_class(self.algorithm).name
 
-    def tuning_set(self) -> tuple[str, int | None]:
-        """The set's name and the number of shards to take of it; None: all."""
-        name, _, first = self.tuning.partition(":")
-        return name, int(first) if first else None
+    def tuning_set(self) -> tuple[str, int, int | None]:
+        """The set's name, and the first and the last of its shards to take, from 1; None: to the end."""
+        name, _, shards = self.tuning.partition(":")
+        if not shards:
+            return name, 1, None
+        first, dash, last = shards.partition("-")
+        return (name, int(first), int(last)) if dash else (name, 1, int(first))
 
 
 @dataclass(frozen=True)
@@ -226,12 +250,15 @@ def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str]
     for key, names in (("devtest", (file.devtest,)), ("tests", file.tests)):
         for name in names:
             _check_set(name, sets, key, settings.find(key))
-    cells = []
+    cells: list[Cell] = []
     for number, block in enumerate(file.grid, 1):
         given = _block(settings, number)
+        if block.dev is not None:
+            _check_set(block.dev, sets, f"grid[{number}].dev", given)
         for tuning in block.tuning:
             _check_set(tuning.partition(":")[0], sets, f"grid[{number}].tuning", given)
         try:
+            _check_start(block, cells)
             cells += list(_cells(block, file.train))
         except ConfigError as error:
             where = error.where or (None if given is None else given.origin.where)
@@ -324,7 +351,8 @@ def _cells(block: BlockConfig, common: Settings) -> Iterator[Cell]:
                 training = _training(_with(_with(common, block.set), varied), algorithm)
                 plain = {key: value.plain() for key, value in varied.items()}
                 plain |= {BY_DOMAIN: True} if by_domain else {}
-                for run, seeded in enumerate(_repeated(training, block.repeats), 1):
+                first = block.tuning.index(tuning) + 1 if block.replications else 1
+                for run, seeded in enumerate(_repeated(training, block.repeats), first):
                     yield Cell(
                         algorithm,
                         tuning,
@@ -337,7 +365,19 @@ def _cells(block: BlockConfig, common: Settings) -> Iterator[Cell]:
                         by_domain,
                         block.table,
                         block.column,
+                        block.replications,
+                        block.start_from or "",
+                        block.dev or "",
                     )
+
+
+def _check_start(block: BlockConfig, before: Sequence[Cell]) -> None:
+    systems = list(dict.fromkeys(cell.system for cell in before if cell.algorithm != GIVEN and not cell.by_domain))
+    if block.start_from is not None and block.start_from not in systems:
+        raise ConfigError(
+            f"start_from is {block.start_from!r}, but no earlier block has such a system",
+            hint=f"There are {', '.join(systems)}." if systems else "Put that block before this one.",
+        )
 
 
 def _repeated(training: TrainConfig, repeats: int) -> Iterator[TrainConfig]:

@@ -20,10 +20,16 @@ LOG = "log.txt"
 
 
 def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
-    """Finish the cells; their results come in the order of the plans.
+    """Finish the cells; their results come in the order of the plans, but those that start from others come later.
 
     Each cell is driven by one process, whatever engine trains it. A single cell gets all `jobs`.
     """
+    for depth in sorted({plan.depth for plan in plans}):
+        yield from _run_wave([plan for plan in plans if plan.depth == depth], jobs)
+
+
+def _run_wave(plans: Sequence[CellPlan], jobs: int) -> Iterator[CellResult]:
+    """Finish cells none of which starts from another one."""
     groups = largest_first([plan for plan in plans if finished(plan) is None])
     if len(groups) < 2 or jobs == 1:
         for plan in plans:

@@ -687,3 +687,87 @@ def test_sets_without_the_domains_of_a_test_set(folder, by_domain):
     (folder / "wrong.yaml").write_text(grid.replace("algorithm: sgd", "algorithm: given\n    weights: given.weights"))
     with pytest.raises(ConfigError, match="and no `tuning`, `set`, `vary`, `repeats` or `by_domain`"):
         load_experiment(folder / "wrong.yaml")
+
+
+HELD_OUT = """\
+build: build.yaml
+devtest: devtest
+tests: [test]
+train:
+  epochs: 1
+  allow_seen_references: true
+  epoch: {k: 10, metric: stupid_bleu, shuffle: true, learn: {rule: margin_perceptron, eta: 0.01}}
+grid:
+  - algorithm: mert
+    name: seen
+    tuning: ["train:1-1", "train:2-2"]
+    features: dense
+    replications: true
+    set: {start: given.weights, mert.starts: 1, mert.k: 5, mert.steps: 2}
+  - algorithm: hols
+    name: held-out
+    tuning: train
+    features: id
+    dev: dev
+    start_from: seen-mert-dense
+    repeats: 2
+    set: {hols.passes: 1, hols.updates: 1, hols.k: 5, hols.iterations: 1, hols.line_search.starts: 1}
+  - {algorithm: hols, name: held-in, tuning: train, features: id, start_from: seen-mert-dense,
+     set: {hols.passes: 1, hols.updates: 1, hols.k: 5, hols.iterations: 1, hols.line_search.starts: 1,
+           hols.search: seen}}
+  - {algorithm: sgd, name: softramp3, tuning: dev, features: id, start_from: held-out-hols-train-id,
+     set: {epoch.learn.rule: soft_ramp, epoch.learn.batch: true, epoch.learn.schedule: conditioned}}
+significance: {trials: 10}
+"""
+
+
+def test_cells_that_start_from_others(folder, done, tmp_path):
+    """The papers' systems start from MERT's weights: run by run, or all from the first."""
+    for name in ("t.de", "t.en", "d.de", "d.en", "t.align", "build.yaml", "given.weights"):
+        shutil.copy(folder / name, tmp_path / name)
+    shutil.copytree(folder / "work", tmp_path / "work")
+    (tmp_path / "grid.yaml").write_text(HELD_OUT)
+    config = load_experiment(tmp_path / "grid.yaml")
+    plans = plan_cells(config)
+    assert [plan.cell.name for plan in plans] == [
+        "seen-mert-dense", "seen-mert-dense-run=2", "held-out-hols-train-id", "held-out-hols-train-id-run=2",
+        "held-in-hols-train-id", "softramp3-sgd-dev-id",
+    ]  # fmt: skip
+    assert [plan.depth for plan in plans] == [0, 0, 1, 1, 1, 2]
+    assert [len(plan.training.shards) for plan in plans[:2]] == [1, 1]
+    assert plans[0].training.shards != plans[1].training.shards
+    with pytest.raises(ConfigError, match="starts from held-out-hols-train-id, which is not finished"):
+        list(run_cells(plans[-1:]))
+    results = {one.name: one for one in run_cells(plans, jobs=2)}
+    assert len(results) == 6 and all(finished(plan) for plan in plans)
+    for later, earlier in ((2, 0), (3, 1), (4, 0), (5, 2)):
+        assert plans[later].start == plans[earlier]
+        started = Weights.read(plans[later].training.start)
+        assert dict(started) == dict(Weights.read(plans[earlier].run / "weights.txt.gz"))
+    assert results["held-out-hols-train-id"].facts["search_sentences"] == 15, "the development set"
+    rows = evaluate_cells(config, plans).evaluations["test"].systems
+    assert [row.name for row in rows] == [*dict.fromkeys(plan.system for plan in plans)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("start_from: seen-mert-dense", "start_from: later", "start_from is 'later', but no earlier block has such"),
+        ("dev: dev", "dev: nothing", "dev is 'nothing', but the build has no such set"),
+        ('"train:2-2"', '"train:2-"', "train:3-4 for the third and the fourth"),
+        ("name: seen\n", "repeats: 2\n", "replications needs a name and one algorithm, and no repeats"),
+    ],
+)
+def test_wrong_starts(folder, tmp_path, old, new, message):
+    shutil.copy(folder / "build.yaml", tmp_path)
+    (tmp_path / "grid.yaml").write_text(HELD_OUT.replace(old, new, 1))
+    with pytest.raises(ConfigError, match=message):
+        load_experiment(tmp_path / "grid.yaml")
+
+
+@pytest.mark.parametrize("name", ["table1", "table3", "table4", "table4-seen"])
+def test_the_experiments_of_naacl_2013(name):
+    conf = Path(__file__).resolve().parents[3] / "conf" / "experiments"
+    config = load_experiment(conf / f"naacl2013-{name}.yaml")
+    assert {cell.algorithm for cell in config.cells} <= {"mert", "pro", "sgd", "hols"}
+    assert all(cell.run <= 5 for cell in config.cells)
