@@ -31,7 +31,7 @@ FEATURES = (
     "IsSingletonFE",
 )
 CACHE_BYTES = 256 << 20
-FILES_CACHE_BYTES = 52 << 20
+FILES_CACHE_BYTES = 40 << 20
 """For grammar files, whose text and compression take most of the time: more would save little of it."""
 ONE_SENTENCE = 0xFFFFFFFF  # the kernel's modulus for leaving out exactly one sentence
 BATCH = 8  # sentences a worker process takes at a time
