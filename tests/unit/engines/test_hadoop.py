@@ -72,7 +72,7 @@ def test_where_hadoop_is(home, tmp_path, monkeypatch):
     monkeypatch.delenv("HADOOP_HOME")
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     monkeypatch.setenv("ITERSEL_HADOOP", str(tmp_path / "none"))
-    with pytest.raises(ConfigError, match=r"no Hadoop(.|\n)*cluster\.py start"):
+    with pytest.raises(ConfigError, match=r"Hadoop was not found(.|\n)*cluster\.py start"):
         HadoopClient.find()
     monkeypatch.setenv("ITERSEL_HADOOP", str(home))
     assert HadoopClient.find().yarn == str(home / "bin" / "yarn")

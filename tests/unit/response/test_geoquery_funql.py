@@ -101,8 +101,8 @@ def test_any_text_is_a_term_or_an_error(text):
         ("answer@1 state@-1", "token 2 is 'state@-1'"),
         ("answer@1 all@9999999999", "token 2 is 'all@9999999999'"),
         ("answer@1 a@b@s", "token 2 is 'a@b@s'"),
-        ("answer@1 _@s", "no FunQL name"),
-        ("answer@1 new__york@s", "no FunQL name"),
+        ("answer@1 _@s", "is not a FunQL name"),
+        ("answer@1 new__york@s", "is not a FunQL name"),
     ],
 )
 def test_malformed_tokens(tokens, message):
@@ -138,7 +138,7 @@ def test_the_deepest_tree_that_is_allowed():
 
 def test_names_and_functions_are_checked():
     for text in ("", "new  york", "a'b", " a", "a@b", "a_b", "a\nb"):
-        with pytest.raises(InputError, match="no FunQL name"):
+        with pytest.raises(InputError, match="is not a FunQL name"):
             Name(text)
     for symbol in ("", "State", "a b", "a@1"):
         with pytest.raises(InputError, match="no FunQL function"):
