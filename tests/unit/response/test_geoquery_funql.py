@@ -141,7 +141,7 @@ def test_names_and_functions_are_checked():
         with pytest.raises(InputError, match="is not a FunQL name"):
             Name(text)
     for symbol in ("", "State", "a b", "a@1"):
-        with pytest.raises(InputError, match="no FunQL function"):
+        with pytest.raises(InputError, match="is not a FunQL function"):
             Call(symbol)
 
 
