@@ -3,6 +3,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -89,6 +91,24 @@ std::size_t split_fields(std::string_view line, std::string_view (&fields)[N]) {
   }
 }
 
+// As memcmp says, without a call: for short texts.
+inline bool same_bytes(const char* a, const char* b, std::size_t size) {
+  if (size < 8) {
+    for (std::size_t at = 0; at < size; ++at)
+      if (a[at] != b[at]) return false;
+    return true;
+  }
+  std::uint64_t x, y;
+  for (std::size_t at = 0; at + 8 < size; at += 8) {
+    std::memcpy(&x, a + at, 8);
+    std::memcpy(&y, b + at, 8);
+    if (x != y) return false;
+  }
+  std::memcpy(&x, a + size - 8, 8);
+  std::memcpy(&y, b + size - 8, 8);
+  return x == y;
+}
+
 // The whole of `text` as a finite number.
 template <class Number>
 bool parse_number(std::string_view text, Number& value) {
@@ -97,31 +117,52 @@ bool parse_number(std::string_view text, Number& value) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
 }
 
-// Digits with an optional sign and point take a short way, exact because both parts fit a double; the rest goes to
-// from_chars.
-inline bool parse_float(std::string_view text, float& value) {
-  static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
-                                       1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
-  const char *at = text.data(), *end = at + text.size();
-  bool negative = at != end && *at == '-';
+// Whether the eight bytes, in the order of the text, are all digits; and their number if so.
+inline bool eight_digits(const char* text, std::uint64_t& number) {
+  std::uint64_t bytes;
+  std::memcpy(&bytes, text, sizeof bytes);
+  constexpr std::uint64_t kZeros = 0x3030303030303030ull, kHighHalves = 0xF0F0F0F0F0F0F0F0ull;
+  if (((bytes & kHighHalves) ^ kZeros) | (((bytes + 0x0606060606060606ull) & kHighHalves) ^ kZeros)) return false;
+  bytes -= kZeros;
+  bytes = bytes * 10 + (bytes >> 8);  // pairs of digits, in every other byte
+  constexpr std::uint64_t kPairs = 0x000000FF000000FFull;
+  number = ((bytes & kPairs) * (100 + (1000000ull << 32)) + ((bytes >> 16) & kPairs) * (1 + (10000ull << 32))) >> 32;
+  return true;
+}
+
+// Reads digits with an optional minus sign and point, and returns where they end. Null if there is no digit, or if the
+// number is too long for the short way: digits and power of ten must be exact as doubles, so that the quotient is right
+// to the last bit.
+inline const char* read_decimal(const char* at, const char* end, double& value) {
+  static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  constexpr std::ptrdiff_t kMaxDigits = 19, kMaxFraction = 22;  // 64 bits; the largest exact power of ten
+  const bool negative = at != end && *at == '-';
   if (negative) ++at;
-  unsigned long long digits = 0;
-  int count = 0, fraction = 0;
-  for (; at != end && *at >= '0' && *at <= '9'; ++at, ++count) digits = 10 * digits + static_cast<unsigned>(*at - '0');
+  std::uint64_t digits = 0, eight;
+  const char* const start = at;
+  for (; at != end && *at >= '0' && *at <= '9'; ++at) digits = 10 * digits + static_cast<unsigned>(*at - '0');
+  std::ptrdiff_t count = at - start, fraction = 0;
   if (at != end && *at == '.') {
-    const char* point = ++at;
-    for (; at != end && *at >= '0' && *at <= '9'; ++at, ++count)
-      digits = 10 * digits + static_cast<unsigned>(*at - '0');
-    fraction = static_cast<int>(at - point);
+    const char* const point = ++at;
+    if constexpr (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+      for (; end - at >= 8 && eight_digits(at, eight); at += 8) digits = 100000000 * digits + eight;
+    for (; at != end && *at >= '0' && *at <= '9'; ++at) digits = 10 * digits + static_cast<unsigned>(*at - '0');
+    fraction = at - point;
+    count += fraction;
   }
-  if (at == end && count > 0 && count <= 15) {
-    double exact = static_cast<double>(digits) / kPowers[fraction];
-    value = static_cast<float>(negative ? -exact : exact);
-    return true;
-  }
-  double general;
-  if (!parse_number(text, general)) return false;
-  value = static_cast<float>(general);
+  if (count == 0 || count > kMaxDigits || fraction > kMaxFraction || digits > 1ull << 53) return nullptr;
+  const double exact = static_cast<double>(digits) / kPowers[fraction];
+  value = negative ? -exact : exact;
+  return at;
+}
+
+// The whole of `text` as a number that is finite in single precision.
+inline bool parse_float(std::string_view text, float& value) {
+  const char* const end = text.data() + text.size();
+  double number;
+  if (read_decimal(text.data(), end, number) != end && !parse_number(text, number)) return false;
+  value = static_cast<float>(number);
   return std::isfinite(value);
 }
 

@@ -198,10 +198,16 @@ class Reader {
       schema_[count] = grammar_.lexicon.features.intern(name);
       changed = true;
     };
-    for (std::string_view rest = field, token; next_token(rest, token); ++count) {
+    std::string_view token;
+    for (std::string_view rest = field;; ++count) {
+      float value;
+      if (read_same_feature(rest, count, value)) {
+        grammar_.table.values.push_back(value);
+        continue;
+      }
+      if (!next_token(rest, token)) break;
       std::size_t equals = token.rfind('=');
       std::string_view digits = equals == token.npos ? token : token.substr(equals + 1);
-      float value;
       if (!parse_float(digits, value)) fail("expected a feature such as name=0.5 or a number, found " + quoted(token));
       if (equals == token.npos)
         set_feature(unnamed(count));
@@ -219,6 +225,24 @@ class Reader {
       schema_id_ = schemas_.intern(grammar_.table, schema_);
     }
     rule.schema = schema_id_;
+  }
+
+  // Takes a feature off `rest` if it has the name that the last rule's feature at this place had, and a plain number:
+  // nearly all have. Whatever is not so plain stays.
+  bool read_same_feature(std::string_view& rest, std::size_t place, float& value) const {
+    if (place >= names_.size()) return false;
+    const std::string_view name = names_[place];
+    const char *at = rest.data(), *const end = at + rest.size();
+    while (at != end && is_space(*at)) ++at;
+    if (static_cast<std::size_t>(end - at) <= name.size() + 1 || at[name.size()] != '=' ||
+        !same_bytes(at, name.data(), name.size()))
+      return false;
+    double number;
+    const char* const stop = read_decimal(at + name.size() + 1, end, number);
+    if (!stop || (stop != end && !is_space(*stop))) return false;
+    value = static_cast<float>(number);
+    rest = {stop, static_cast<std::size_t>(end - stop)};
+    return true;
   }
 
   // The name of the n-th unnamed value, with storage that stays.

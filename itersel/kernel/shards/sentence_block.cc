@@ -234,6 +234,7 @@ bool BlockReader::read(std::string_view bytes, const RuleTable& table, const For
     rules[at].values = size;
     size += lengths_[at];
   }
+  uniform_ = size == std::uint64_t{columns} * rules.size();
   values.resize(size);
   context_counts_[0] = context_counts_[1] = 0;
   count_columns_ = 0;
@@ -303,52 +304,63 @@ bool BlockReader::read_column(VarintReader& block, std::uint32_t column, const F
     std::memcpy(&table_[at], &bits, sizeof bits);
   }
 
-  std::uint32_t taken = 0, next = 0;
-  auto take = [&]() -> std::uint32_t {  // the place of the next value that is left, or kNone
-    if (taken == left) return kNone;
-    if (all_new) return taken++;
-    const std::uint32_t code = codes[taken] | (wide ? codes[left + taken] << 8 : 0u);
-    ++taken;
-    if (code > 0) return code <= next ? code - 1 : kNone;
-    return next < distinct ? next++ : kNone;
-  };
+  // Where in the table each value that is left is.
+  places_.resize(left);
+  std::uint32_t next = 0;
+  for (std::uint32_t at = 0; at < left; ++at) {
+    const std::uint32_t code = all_new ? 0u : codes[at] | (wide ? codes[left + at] << 8 : 0u);
+    if (code > next || (code == 0 && next == distinct)) return false;
+    places_[at] = code == 0 ? next++ : code - 1;
+  }
+  const std::uint32_t *place = places_.data(), *const places_end = place + left;
   if (kind == kNoContext) {
     std::vector<std::uint32_t>* indices = nullptr;
     if (count_columns_ < 2 && (column == 1 || column == 2)) {
       indices = &indices_[count_columns_++];
       indices->assign(rules.size(), 0);
     }
-    for (std::size_t at = 0; at < rules.size(); ++at) {
-      if (lengths_[at] <= column) continue;
-      const std::uint32_t place = take();
-      if (place == kNone) return false;
-      values[rules[at].values + column] = table_[place];
-      if (indices) (*indices)[at] = place;
-    }
-    return taken == left && exceptions_.empty();
+    const bool enough = each_value(column, rules, values, [&](std::size_t at, float& value) {
+      if (place == places_end) return false;
+      value = table_[*place];
+      if (indices) (*indices)[at] = *place;
+      ++place;
+      return true;
+    });
+    return enough && place == places_end && exceptions_.empty();
   }
 
-  std::uint32_t count = 0, value = 0;
+  std::uint32_t count = 0, number = 0;
   const std::vector<std::uint32_t>* contexts = this->contexts(kind, forms, count);
   if (!contexts) return false;
-  known_.assign(count, 0);
-  memo_.resize(count);
-  auto next_exception = exceptions_.begin();
-  for (std::size_t at = 0; at < rules.size(); ++at) {
-    if (lengths_[at] <= column) continue;
-    const std::uint32_t context = (*contexts)[at];
-    const bool excepted = next_exception != exceptions_.end() && *next_exception == value;
-    if (!known_[context] || excepted) {
-      const std::uint32_t place = take();
-      if (place == kNone) return false;
-      if (excepted) ++next_exception;
-      known_[context] = 1;
-      memo_[context] = table_[place];
+  memo_.assign(count, kNone);
+  std::size_t excepted = 0;
+  std::uint32_t next_exception = exceptions_.empty() ? kNone : exceptions_[0];
+  const bool enough = each_value(column, rules, values, [&](std::size_t at, float& value) {
+    std::uint32_t& known = memo_[(*contexts)[at]];
+    if (known == kNone || number == next_exception) {
+      if (place == places_end) return false;
+      if (number == next_exception) next_exception = ++excepted < exceptions_.size() ? exceptions_[excepted] : kNone;
+      known = *place++;
     }
-    values[rules[at].values + column] = memo_[context];
-    ++value;
+    value = table_[known];
+    ++number;
+    return true;
+  });
+  return enough && place == places_end && excepted == exceptions_.size();
+}
+
+template <class Visit>
+bool BlockReader::each_value(std::uint32_t column, const std::vector<Rule>& rules, std::vector<float>& values,
+                             Visit visit) const {
+  if (uniform_) {  // nearly always: all rules have the same values
+    float* value = values.data() + column;
+    for (std::size_t at = 0; at < rules.size(); ++at, value += lengths_[0])
+      if (!visit(at, *value)) return false;
+    return true;
   }
-  return taken == left && next_exception == exceptions_.end();
+  for (std::size_t at = 0; at < rules.size(); ++at)
+    if (lengths_[at] > column && !visit(at, values[rules[at].values + column])) return false;
+  return true;
 }
 
 }  // namespace itersel

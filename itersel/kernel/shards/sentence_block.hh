@@ -77,6 +77,9 @@ class BlockReader {
   bool read_rules(VarintReader& block, const RuleTable& table, const FormTable& forms, std::vector<Rule>& rules);
   bool read_column(VarintReader& block, std::uint32_t column, const FormTable& forms, const std::vector<Rule>& rules,
                    std::vector<float>& values);
+  // Calls visit(rule, value) for each rule that has the column, in order, until it returns false.
+  template <class Visit>
+  bool each_value(std::uint32_t column, const std::vector<Rule>& rules, std::vector<float>& values, Visit visit) const;
   // The contexts of the rules, or none if the block may not ask for them.
   const std::vector<std::uint32_t>* contexts(std::uint32_t kind, const FormTable& forms, std::uint32_t& count);
 
@@ -84,12 +87,14 @@ class BlockReader {
   std::vector<std::uint32_t> forms_, lengths_;  // by rule
   std::vector<std::uint32_t> indices_[2];       // of the values in columns 1 and 2, by rule
   std::uint32_t count_columns_ = 0;             // how many of them were read
+  bool uniform_ = false;                        // all rules have values in all columns
   std::vector<std::uint32_t> contexts_[2];
   std::vector<std::uint64_t> keys_;
   std::uint32_t context_counts_[2] = {0, 0};
   std::vector<std::uint32_t> exceptions_;
-  std::vector<float> table_, memo_;
-  std::vector<char> known_;
+  std::vector<float> table_;           // a column's different values
+  std::vector<std::uint32_t> places_;  // in the table, of the values that are left
+  std::vector<std::uint32_t> memo_;    // by context, the place of its value
 };
 
 }  // namespace itersel

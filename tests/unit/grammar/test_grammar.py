@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from itersel.base.errors import ConfigError, InputError
@@ -166,6 +166,39 @@ def test_values_come_back(values: list[float]) -> None:
         found = [float(token.partition("=")[2]) for token in written.decode().split("|||")[3].split()]
         assert [single(value) for value in found] == [single(float(form(value))) for value in values]
         assert Grammar(written).text() == written
+
+
+DIGITS = st.text("0123456789", max_size=24)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["", "-", "+"]), DIGITS, DIGITS, st.sampled_from(["", "e-3", "E5"])), max_size=8)
+)
+@example([("", "0", "12345678", ""), ("-", "9007199254740993", "", ""), ("", "", "5", ""), ("", "7", "", "")])
+@example([("", "1", "99999999", ""), ("", "0", "0000000000000000000001", ""), ("", "16777217", "", "")])
+def test_numbers_are_read_as_python_reads_them(parts: list[tuple[str, str, str, str]]) -> None:
+    """To the last bit of single precision, by way of a double; in lines after the first, names are known already."""
+    numbers = [f"{sign}{whole}.{fraction}{power}" for sign, whole, fraction, power in parts if whole + fraction]
+    for form in (numbers, [number.replace(".", "") for number in numbers]):
+        field = " ".join(f"name{at}={number}" for at, number in enumerate(form))
+        try:
+            expected = [single(float(number)) for number in form]
+        except OverflowError:
+            return
+        written = Grammar(f"[X] ||| a ||| b ||| {field}\n[X] ||| a ||| c ||| {field}\n".encode()).text().decode()
+        for line in written.splitlines():
+            found = [float(token.partition("=")[2]) for token in line.split("|||")[3].split()]
+            assert [single(value) for value in found] == expected
+
+
+@pytest.mark.parametrize(
+    "number", ["", "-", ".", "1.2.3", "1-", "--1", "0x10", "1:2345678", "12/45678", "1e", "nan", "1.5;"]
+)
+def test_numbers_that_are_none(number: str) -> None:
+    for first in ("f=1 g=2", "f=1"):
+        with pytest.raises(InputError) as caught:
+            Grammar(f"[X] ||| a ||| b ||| {first}\n[X] ||| a ||| c ||| f={number}\n".encode(), path="rules.txt")
+        assert caught.value.where == "rules.txt:2"
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters=" \t\r\n"), min_size=1, max_size=4).filter(
