@@ -211,10 +211,12 @@ class Hols(Algorithm):
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure("loss", "soft ramp loss", "loss", "lists", about="Per training sentence, before the update."),
         Figure("tune_score", "search score", "tune_score", form="score", about="On the sentences of the line search."),
-        Figure("score_before", "before the search", "score_before", form="score", shown=("curve",)),
+        Figure(
+            "score_before", "before the search", "score_before", form="score", shown=("curve",), beside="tune_score"
+        ),
         Figure("gradient_norm", "gradient norm", "gradient_norm"),
-        Figure("alpha", "α", "alpha", about="The weight of the gradient, whose largest component is 1."),
-        Figure("beta", "β", "beta", about="What the sparse weights were multiplied by."),
+        Figure("alpha", "gradient's weight α", "alpha", about="Of the gradient with a largest component of 1."),
+        Figure("beta", "sparse weights' factor β", "beta", about="What the sparse weights so far were multiplied by."),
         Figure("sparse", "sparse weights", "sparse", form="count"),
     )
 
