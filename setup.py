@@ -128,13 +128,16 @@ def newer(target: Path, sources: list[Path]) -> bool:
         return False
 
 
-def read_dependencies(path: Path, source: Path) -> list[Path]:
-    """Our files that an object was made of, by the compiler's own account; without one, the object counts as old."""
+def read_dependencies(path: Path, source: Path) -> list[Path] | None:
+    """Our files that an object was made of, by the compiler's own account; None: there is none for this source.
+
+    That of a checkout that was copied or moved names files of the old place, which say nothing about those here.
+    """
     if not path.exists():
-        return [path]
+        return None
     names = path.read_text().replace("\\\n", " ").partition(":")[2].split()
     found = [ROOT / name for name in names]  # ccache may write relative names
-    return [source, *(file for file in found if file.is_relative_to(ROOT))]
+    return [file for file in found if file.is_relative_to(ROOT) or file == source] if source in found else None
 
 
 def foreign_headers(folder: Path) -> Path:
@@ -170,8 +173,9 @@ class Unit:
         return self.target.with_suffix(".d")
 
     def is_new(self) -> bool:
+        made_of = read_dependencies(self.used, self.source)
         headers = [foreign_headers(self.folder)] if self.source.parent.name == BINDINGS else []
-        return newer(self.target, [*read_dependencies(self.used, self.source), *headers])
+        return made_of is not None and newer(self.target, [*made_of, *headers])
 
     def cost(self) -> int:
         """Grows with the time to compile: pybind11 is as much work as a large file."""
