@@ -6,7 +6,7 @@
 
 The configuration and the commands are read out of the README. SGD on dev is run as the README says, too. Prints one
 line `name: value` per figure: BLEU on the test set of hand-set weights, SGD on dev and IterSelSGD on train, all with
-default settings, and p by approximate randomisation.
+default settings, and p by approximate randomisation. The folder keeps all scores and tests as evaluation.json.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ def follow(folder: Path, *, options: dict[str, Sequence[str]] | None = None, con
     at = next(number for number, word in enumerate(evaluate) if "=" in word)  # systems stand together
     evaluate = [*evaluate[:at], sgd, *evaluate[at:], "--json", *(options or {}).get("evaluate", ())]
     found = run(evaluate, folder, capture=True)
+    (folder / "evaluation.json").write_text(found, encoding="utf-8")
     return json.loads(found)
 
 

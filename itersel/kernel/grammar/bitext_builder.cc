@@ -176,7 +176,7 @@ void Builder::read(const BitextText& text) {
                            (more          ? text.source_name
                             : more_target ? text.target_name
                                           : text.alignment_name) +
-                           " goes on; source, target and alignment need the same number of lines");
+                           " continues; source, target and alignment need the same number of lines");
     }
     if (!more) break;
     add_sentence(source_line, source_lines.where(), source_words, source);

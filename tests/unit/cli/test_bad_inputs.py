@@ -201,13 +201,13 @@ MISTAKES = [
         "index",
         "train.align",
         "\n",
-        "train.align:1: ends after 1 lines, but train.de goes on; source, target and alignment ne",
+        "train.align:1: ends after 1 lines, but train.de continues; source, target and alignment ne",
     ),
     (
         "index",
         "train.en",
         "a house\n",
-        "train.en:1: ends after 1 lines, but train.de goes on; source, target and alignment need ",
+        "train.en:1: ends after 1 lines, but train.de continues; source, target and alignment need ",
     ),
     (
         "build",

@@ -291,7 +291,7 @@ def test_unknown_and_absent_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "text", "message"),
     [
-        ("f", "a b\n", r"train\.f:1: ends after 1 lines, but .*train\.e goes on"),
+        ("f", "a b\n", r"train\.f:1: ends after 1 lines, but .*train\.e continues"),
         ("e", "x y\nx y\nx\n", r"train\.f:2: ends after 2 lines"),
         ("a", "0-0\n", r"train\.a:1: ends after 1 lines"),
         ("f", b"a b\na \xff\n", r"train\.f:2: invalid UTF-8 at byte 3"),
