@@ -35,7 +35,6 @@ from itersel.text.sentences import GrammarPlaces, Sentence, read_sentences
 SUMMARY = "translate sentences, or list their best translations"
 EXAMPLE = """\
   itersel translate work/mine/shards/test --weights work/run --output test.en
-  itersel translate work/mine/shards/test --weights work/multitask/domains --output test.en
   itersel translate test.sgm --weights weights.txt --lm lm.arpa.gz --jobs 4 --output test.en
   itersel translate test.de --grammars grammars --weights weights.txt --lm lm.bin --kbest 100 --output test.kbest.gz
   echo 'ein mann' | itersel translate --grammar grammar.gz --weights weights.txt --pass-through all"""
