@@ -7,13 +7,8 @@
 // combination comes to the top the model is asked, and it waits again under its true score. So the model is asked
 // little more often than combinations are accepted, while acceptance still follows the true scores.
 //
-// Many combinations repeat a string that the cell has already: another split, or another rule for the same words. The
-// language model's score of the string is known then, so such a combination is scored without asking; unless it is the
-// string's best so far, only its successors are of interest, and it does not count towards the limit. Without a limit,
-// every combination is kept.
-//
-// Rules are opened when their turn comes: a cube's next rule waits under its own score with the best tails and the gain
-// that joints usually bring (joint_gains.hh).
+// Rules are opened one after the other: a cube's next rule waits under its own score with the best tails and the best
+// joints that were seen in the cell.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +19,9 @@
 
 #include "decode/best_first.hh"
 #include "decode/hypergraph.hh"
-#include "decode/joint_gains.hh"
 #include "decode/joints.hh"
-#include "decode/known_yields.hh"
 #include "decode/scorer.hh"
 #include "decode/tail_streams.hh"
-#include "decode/yield.hh"
 #include "grammar/rules.hh"
 
 namespace itersel {
@@ -50,20 +42,14 @@ class CubePruner {
   // A new sentence; `graph` is empty.
   void start(Hypergraph& graph, std::uint32_t pop_limit) {
     graph_ = &graph;
-    limited_ = pop_limit > 0;
-    limit_ = limited_ ? strings_within(pop_limit) : std::numeric_limits<std::uint32_t>::max();
+    pop_limit_ = pop_limit ? pop_limit : std::numeric_limits<std::uint32_t>::max();
     states_.clear();
-    yields_.clear();
-    lm_scores_.clear();
     rule_states_.clear();
-    rule_targets_.clear();
     symbols_.clear();
     shapes_.clear();
-    word_yields_.clear();
     pieces_.clear();
     piece_slots_.assign(kFirstPieces, kEmpty);
     joints_.clear();
-    gains_.clear();
     streams_.start(graph);
   }
 
@@ -88,15 +74,11 @@ class CubePruner {
     std::uint32_t entries[2];  // of the streams of the tails, in the order of the target side
     std::uint32_t state;       // kEmpty before the language model was asked
     float lm_score;
-    Yield yield;            // set if there is a limit
-    double whole_lm_score;  // of the yield, with the tails'; set if there is a limit
   };
   struct Found {  // a vertex under construction
     double score;
     std::uint64_t hash;
     std::uint32_t state, best_edge, last_edge;
-    Yield yield;  // of the best edge
-    double whole_lm_score;
   };
   struct Piece {  // adjacent words of a target side
     std::uint32_t symbols, length;
@@ -105,18 +87,13 @@ class CubePruner {
   };
   struct Shape {  // a target side with non-terminals: the right and left halves of the words that face them, or kEmpty
     std::uint32_t before, between_left, between_right, after;
-    std::uint32_t first;   // the tail that comes first
-    std::uint32_t joints;  // of tails with words and with each other
-    std::uint32_t yields;  // of the words before, between and after the tails: first of three, or kEmpty
-    const Symbol* target;  // words by their own numbers: to the language model all unknown words are one
+    std::uint32_t first;  // the tail that comes first
   };
   static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu, kLexical = 0x80000000u, kUnopened = 0xFFFFFFFEu;
   static constexpr std::size_t kFirstPieces = 1024;  // a power of two
-  static constexpr std::uint32_t kSmallLimit = 8;
-  // So many times the limit, combinations that repeat a string have successors.
-  static constexpr std::uint32_t kRepeats = 4;
-  // Scores of one string by two derivations are equal up to this much if their rules' scores are.
-  static constexpr double kRounding = 1e-6;
+  // Where two non-terminals meet on the target side, estimates need not fall from one first tail to the next: so many
+  // of them wait at once.
+  static constexpr std::uint32_t kAhead = 2;
 
   // The state of a scored combination; a rule without non-terminals has its own.
   const State& item_state(std::uint32_t state) const {
@@ -132,21 +109,13 @@ class CubePruner {
   static bool tails_meet(const Cube& cube, const Shape& shape) {
     return cube.arity == 2 && shape.between_left == kEmpty;
   }
-  // How many different strings a cell may have. Pop limits are known from searches that also count combinations which
-  // repeat a string, at least every second one; only small limits are taken as they are.
-  static std::uint32_t strings_within(std::uint32_t pop_limit) {
-    return std::max(pop_limit - pop_limit / 2, std::min(pop_limit, kSmallLimit));
-  }
   const Piece& piece(std::uint32_t symbols, std::uint32_t length);
   std::uint32_t add_item(const Cube& cube, std::uint32_t rule, double score, std::uint32_t state);
   std::uint32_t add(const Cube& cube, std::uint32_t rule, std::uint32_t first, std::uint32_t second);
   std::uint32_t add_first(const Cube& cube, std::uint32_t rule, std::uint32_t first);
-  void open(const Cube& cube, std::uint32_t rule);
-  std::uint32_t add_unopened(const Cube& cube, std::uint32_t rule);
-  double best_tails(const Cube& cube) const;
+  template <class Push>
+  void open(const Cube& cube, std::uint32_t rule, Push push);
   void push_successors(const Item& item);
-  Yield yield_of(const Item& item);
-  bool repeats(Item& item);
   void ask_model(Item& item);
   void accept(const Item& item);
   std::uint32_t recombine(std::uint32_t state);
@@ -156,24 +125,18 @@ class CubePruner {
   Joints<Scorer> joints_;
   TailStreams<Scorer> streams_;
   Hypergraph* graph_ = nullptr;
-  bool limited_ = false;
-  std::uint32_t limit_ = 0;                  // of a cell's strings
-  std::vector<State> states_;                // by vertex
-  std::vector<Yield> yields_;                // of the vertex's best derivation
-  std::vector<double> lm_scores_;            // of that yield
-  std::vector<State> rule_states_;           // of rules without non-terminals
-  std::vector<const Symbol*> rule_targets_;  // of the same rules
-  std::vector<Shape> shapes_;                // of rules with non-terminals
-  std::vector<Yield> word_yields_;           // of the same rules, when they are first asked for
-  JointGains gains_;
-  std::vector<Symbol> symbols_;  // target sides of the sentence's rules
+  std::uint32_t pop_limit_ = 0;
+  std::vector<State> states_;       // by vertex
+  std::vector<State> rule_states_;  // of rules without non-terminals
+  std::vector<Shape> shapes_;       // of rules with non-terminals
+  std::vector<Symbol> symbols_;     // target sides of the sentence's rules
   std::vector<Piece> pieces_;
   std::vector<std::uint32_t> piece_slots_;
   // Of the cell at hand:
   std::vector<Item> items_;
   std::vector<Unset> item_states_;
   BestFirstQueue queue_;
-  KnownYields known_;
+  double gain_ = 0;  // the most by which an estimate was above its rule and its best tails
   std::vector<Found> found_;
   std::vector<std::uint32_t> slots_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> order_;  // vertices, best score first, ties by age
@@ -182,9 +145,7 @@ class CubePruner {
 template <class Scorer>
 void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* lm_words, ScoredRule& rule) {
   rule.symbols = static_cast<std::uint32_t>(symbols_.size());
-  symbols_.resize(symbols_.size() + rule.begins + rule.length);
-  Symbol* out = symbols_.data() + rule.symbols;
-  if (rule.begins) *out++ = kSentenceBegin;
+  if (rule.begins) symbols_.push_back(kSentenceBegin);
   for (std::uint32_t at = 0; at < rule.length; ++at) {
     Symbol symbol = target[at];
     if (symbol >= 0) {
@@ -192,17 +153,16 @@ void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* l
       symbol = lm_words ? static_cast<Symbol>(lm_words[symbol]) : 0;
       if (symbol == 0) ++rule.unknown;
     }
-    *out++ = symbol;
+    symbols_.push_back(symbol);
   }
   if (rule.words == rule.length) {
     rule.state = static_cast<std::uint32_t>(rule_states_.size());
     rule_states_.emplace_back();
-    rule_targets_.push_back(target);
     const State* none[2] = {nullptr, nullptr};
     rule.lm_score = scorer_.combine(symbols_.data() + rule.symbols, rule.length, none, rule_states_.back());
     return;
   }
-  Shape shape{kEmpty, kEmpty, kEmpty, kEmpty, kEmpty, 0, kEmpty, target};
+  Shape shape{kEmpty, kEmpty, kEmpty, kEmpty, kEmpty};
   if (rule.begins) {
     State begin;
     const State* none[2] = {nullptr, nullptr};
@@ -228,8 +188,6 @@ void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* l
       shape.between_right = words.halves.right;
     }
   }
-  shape.joints = (shape.before != kEmpty) + (shape.after != kEmpty);
-  if (rule.length - rule.words == 2) shape.joints += shape.between_left == kEmpty ? 1 : 2;
   rule.state = static_cast<std::uint32_t>(shapes_.size());
   shapes_.push_back(shape);
 }
@@ -273,7 +231,6 @@ std::uint32_t CubePruner<Scorer>::add_item(const Cube& cube, std::uint32_t rule,
   item.cube = &cube;
   item.rule = rule;
   item.state = state;
-  item.whole_lm_score = 0;
   return static_cast<std::uint32_t>(items_.size() - 1);
 }
 
@@ -301,34 +258,28 @@ std::uint32_t CubePruner<Scorer>::add_first(const Cube& cube, std::uint32_t rule
   return add(cube, rule, first, second);
 }
 
+// Adds the first combinations of a rule, and, in their wake, the cube's next rule.
 template <class Scorer>
-double CubePruner<Scorer>::best_tails(const Cube& cube) const {
-  double score = 0;
-  for (std::uint32_t tail = 0; tail < cube.arity; ++tail) score += graph_->vertices[cube.tails[tail].begin].score;
-  return score;
-}
-
-// A rule with non-terminals whose turn has not come yet.
-template <class Scorer>
-std::uint32_t CubePruner<Scorer>::add_unopened(const Cube& cube, std::uint32_t rule_at) {
+template <class Push>
+void CubePruner<Scorer>::open(const Cube& cube, std::uint32_t rule_at, Push push) {
   const ScoredRule& rule = graph_->rules[cube.rules.begin + rule_at];
-  const double gain = gains_.expect(shapes_[rule.state].joints);
-  return add_item(cube, rule_at, rule.estimate + best_tails(cube) + gain, kUnopened);
-}
-
-// Replaces the unopened rule on top of the queue by its first combination, and adds the cube's next rule.
-template <class Scorer>
-void CubePruner<Scorer>::open(const Cube& cube, std::uint32_t rule_at) {
-  const ScoredRule& rule = graph_->rules[cube.rules.begin + rule_at];
+  double best_tails = 0;
+  for (std::uint32_t tail = 0; tail < cube.arity; ++tail) best_tails += graph_->vertices[cube.tails[tail].begin].score;
   const Shape& shape = shapes_[rule.state];
   const std::uint32_t first =
       streams_.first(cube.tails[shape.first], shape.before, cube.arity == 2 ? shape.between_left : shape.after);
-  const std::uint32_t id = add_first(cube, rule_at, first);
-  gains_.learn(shape.joints, items_[id].score - rule.estimate - best_tails(cube));
-  queue_.replace_top(items_[id].score, id);
-  if (cube.rules.begin + rule_at + 1 == cube.rules.end) return;
-  const std::uint32_t next = add_unopened(cube, rule_at + 1);
-  queue_.push(items_[next].score, next);
+  std::uint32_t id = add_first(cube, rule_at, first);
+  gain_ = std::max(gain_, items_[id].score - rule.estimate - best_tails);
+  push(id);
+  if (tails_meet(cube, shape)) {
+    std::uint32_t entry = first;
+    for (std::uint32_t ahead = 1; ahead < kAhead && (entry = streams_.next(entry)) != kEmpty; ++ahead)
+      push(add_first(cube, rule_at, entry));
+  }
+  if (cube.rules.begin + rule_at + 1 < cube.rules.end) {
+    const double bound = graph_->rules[cube.rules.begin + rule_at + 1].estimate + best_tails + gain_;
+    push(add_item(cube, rule_at + 1, bound, kUnopened));
+  }
 }
 
 template <class Scorer>
@@ -338,27 +289,25 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
   queue_.clear();
   found_.clear();
   slots_.assign(512, kEmpty);
-  known_.clear();
+  gain_ = 0;
+  auto push_unordered = [&](std::uint32_t id) { queue_.push_unordered(items_[id].score, id); };
   for (const Cube& cube : cubes) {
-    const ScoredRule& rule = graph_->rules[cube.rules.begin];
-    const std::uint32_t id =
-        cube.arity ? add_unopened(cube, 0) : add_item(cube, 0, rule.estimate, kLexical | rule.state);
-    queue_.push_unordered(items_[id].score, id);
+    if (cube.arity == 0) {
+      const ScoredRule& rule = graph_->rules[cube.rules.begin];
+      push_unordered(add_item(cube, 0, rule.estimate, kLexical | rule.state));
+    } else {
+      open(cube, 0, push_unordered);
+    }
   }
   queue_.restore_order();
-  std::uint64_t pops = 0, repeated = 0;
-  while (!queue_.empty() && pops < limit_) {
-    const std::uint32_t id = queue_.top();
+  std::uint32_t pops = 0;
+  while (!queue_.empty() && pops < pop_limit_) {
+    std::uint32_t id = queue_.top();
     Item& item = items_[id];
     if (item.state == kUnopened) {
-      open(*item.cube, item.rule);
-      continue;
-    }
-    if (limited_ && repeats(item)) {
-      if (item.cube->arity == 0 || repeated++ < std::uint64_t{kRepeats} * limit_)
-        push_successors(item);
-      else
-        queue_.pop();
+      const Cube& cube = *item.cube;
+      queue_.pop();
+      open(cube, item.rule, [&](std::uint32_t made) { queue_.push(items_[made].score, made); });
       continue;
     }
     if (item.state == kEmpty) {
@@ -375,62 +324,7 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
   emit();
 }
 
-// Words count by their own numbers, so that strings with different unknown words differ.
-template <class Scorer>
-Yield CubePruner<Scorer>::yield_of(const Item& item) {
-  const ScoredRule& rule = rule_of(item);
-  if (item.cube->arity == 0) {
-    Yield yield;
-    const Symbol* target = rule_targets_[rule.state];
-    for (std::uint32_t at = 0; at < rule.length; ++at) yield.append(static_cast<std::uint32_t>(target[at]));
-    return yield;
-  }
-  Shape& shape = shapes_[rule.state];
-  if (shape.yields == kEmpty) {
-    shape.yields = static_cast<std::uint32_t>(word_yields_.size());
-    word_yields_.resize(word_yields_.size() + 3);
-    Yield* words = &word_yields_[shape.yields];
-    for (std::uint32_t at = 0; at < rule.length; ++at) {
-      if (shape.target[at] < 0)
-        ++words;
-      else
-        words->append(static_cast<std::uint32_t>(shape.target[at]));
-    }
-  }
-  const Yield* words = &word_yields_[shape.yields];
-  Yield yield = words[0];
-  yield.append(yields_[streams_[item.entries[0]].vertex]);
-  if (!words[1].empty()) yield.append(words[1]);
-  if (item.cube->arity == 2) {
-    yield.append(yields_[streams_[item.entries[1]].vertex]);
-    if (!words[2].empty()) yield.append(words[2]);
-  }
-  return yield;
-}
-
-// Whether the cell has the combination's string already, with a derivation that is not worse.
-template <class Scorer>
-bool CubePruner<Scorer>::repeats(Item& item) {
-  if (item.state != kEmpty && item.cube->arity > 0) {  // the model was asked, and the string may have come since
-    const KnownYields::Known* known = known_.find(item.yield.hash);
-    return known && item.score <= known->score + kRounding;
-  }
-  const ScoredRule& rule = rule_of(item);
-  item.yield = yield_of(item);
-  item.whole_lm_score = item.cube->arity ? 0 : rule.lm_score;
-  double score = rule.score;
-  for (std::uint32_t tail = 0; tail < item.cube->arity; ++tail) {
-    const std::uint32_t vertex = streams_[item.entries[tail]].vertex;
-    item.whole_lm_score += lm_scores_[vertex];
-    score += graph_->vertices[vertex].score;
-  }
-  const KnownYields::Known* known = known_.find(item.yield.hash);
-  if (!known) return false;
-  const double added = item.cube->arity ? known->lm_score - item.whole_lm_score : item.whole_lm_score;
-  return score + scorer_.weight() * added <= known->score + kRounding;
-}
-
-// Takes the combination off the queue and adds what follows it. Each combination has one predecessor only, so
+// Takes the accepted combination off the queue and adds what follows it. Each combination has one predecessor only, so
 // none is built twice.
 template <class Scorer>
 void CubePruner<Scorer>::push_successors(const Item& from) {
@@ -451,7 +345,10 @@ void CubePruner<Scorer>::push_successors(const Item& from) {
     }
   } else {
     if (cube.arity == 1 || streams_.is_first(second)) {
-      const std::uint32_t next = streams_.next(first);
+      const Shape& shape = shapes_[graph_->rules[cube.rules.begin + rule].state];
+      std::uint32_t next = first;
+      for (std::uint32_t steps = tails_meet(cube, shape) ? kAhead : 1; steps > 0 && next != kEmpty; --steps)
+        next = streams_.next(next);
       if (next != kEmpty) push(add_first(cube, rule, next));
     }
     if (cube.arity == 2) {
@@ -475,7 +372,6 @@ void CubePruner<Scorer>::ask_model(Item& item) {
   item.lm_score =
       scorer_.combine(symbols_.data() + rule.symbols, rule.length + rule.begins, tails, item_states_.back());
   item.score = score + scorer_.weight() * item.lm_score;
-  item.whole_lm_score += item.lm_score;
 }
 
 // Makes a combination an edge of a new or known vertex.
@@ -496,11 +392,8 @@ void CubePruner<Scorer>::accept(const Item& item) {
   if (item.score > found.score || found.last_edge == kNoEdge) {
     found.score = item.score;
     found.best_edge = edge;
-    found.yield = item.yield;
-    found.whole_lm_score = item.whole_lm_score;
   }
   found.last_edge = edge;
-  if (limited_) known_.add({item.yield.hash, item.score, item.whole_lm_score});
 }
 
 template <class Scorer>
@@ -520,7 +413,7 @@ std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t state_id) {
     if (known.hash == hash && Scorer::equal(item_state(known.state), state)) return slots_[slot];
   }
   slots_[slot] = static_cast<std::uint32_t>(found_.size());
-  found_.push_back({0, hash, state_id, kNoEdge, kNoEdge, {}, 0});
+  found_.push_back({0, hash, state_id, kNoEdge, kNoEdge});
   return slots_[slot];
 }
 
@@ -535,8 +428,6 @@ void CubePruner<Scorer>::emit() {
     const Found& found = found_[vertex];
     graph_->vertices.push_back({found.score, found.best_edge, found.last_edge});
     states_.push_back(item_state(found.state));
-    yields_.push_back(found.yield);
-    lm_scores_.push_back(found.whole_lm_score);
     streams_.add_vertex(joints_.number(states_.back()));
   }
 }

@@ -7,7 +7,7 @@ namespace itersel {
 
 struct SearchOptions {
   std::uint32_t span_limit;  // words a rule may span; the glue rules and other rules of the goal are exempt
-  std::uint32_t pop_limit;   // combinations per span and label, as cube.hh counts them; 0 for no limit
+  std::uint32_t pop_limit;   // per span and label; 0 for no limit
 };
 
 }  // namespace itersel

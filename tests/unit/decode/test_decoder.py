@@ -236,19 +236,6 @@ def test_a_narrow_search_finds_the_tail_that_suits(tmp_path: Path) -> None:
     assert best.score == pytest.approx(-0.3 - 1 - 0.01 - 1, abs=1e-5)
 
 
-def test_repeated_strings_do_not_use_up_the_limit(models: list[Models]) -> None:
-    """Two strings for `a b c`: `x y z`, by many rules and splits, and `z`, which is worse than all of them."""
-    rules = ["a ||| x", "b ||| y", "c ||| z", "a b ||| x y", "b c ||| y z", "a b c ||| x y z"]
-    rules += ["a [X,1] ||| x [X,1]", "[X,1] c ||| [X,1] z", "a [X,1] c ||| x [X,1] z", "[X,1] b c ||| [X,1] y z"]
-    grammar = Grammar("".join(f"[X] ||| {rule} ||| f=0\n" for rule in [*rules, "a b c ||| z"]).encode())
-    weights = Weights({"f": 1.0, "LanguageModel": 1e-3, "WordPenalty": -10.0, "Glue": -100.0, "PassThrough": -100.0})
-    for model in models:
-        found = Decoder(weights, model.kernel, DecoderConfig(pop_limit=2)).kbest("a b c", grammar, ALL)
-        assert [one.text for one in found] == ["x y z", "z"]
-        everything = Decoder(weights, model.kernel, DecoderConfig(pop_limit=0)).kbest("a b c", grammar, 2)
-        assert [one.score for one in found] == pytest.approx([one.score for one in everything], abs=SINGLE)
-
-
 def test_several_threads_at_once(models: list[Models]) -> None:
     """One decoder and two grammars shared by many threads: every answer is what one thread alone gets."""
     source = random.Random(1)
