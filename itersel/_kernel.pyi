@@ -90,6 +90,7 @@ class GrammarExtractor:
         max_samples: int,
         tight: bool,
         max_rules_per_source: int,
+        phrase_features: bool,
         cache_bytes: int,
     ) -> None: ...
     def extract_text(self, sentence: str, modulus: int, remainder: int, where: str) -> bytes: ...

@@ -61,6 +61,9 @@ def add_rule_arguments(rules: argparse._ArgumentGroup) -> None:
         "--loose", action="store_true", default=None, help="allow unaligned words at the edges of phrases"
     )
     rules.add_argument(
+        "--phrase-features", action="store_true", default=None, help="add p(f|e) and a phrase penalty to the features"
+    )
+    rules.add_argument(
         "--leave-one-out",
         action="store_true",
         help="the sentences are the training source: give no sentence rules from its own pair",
@@ -72,6 +75,7 @@ def rule_options(args: argparse.Namespace, base: ExtractConfig | None = None) ->
     names = ("max_span", "max_symbols", "max_nonterminals", "max_samples", "max_rules_per_source", "folds")
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     given |= {} if args.loose is None else {"tight": False}
+    given |= {} if args.phrase_features is None else {"phrase_features": True}
     given |= {"leave_one_out": True} if args.leave_one_out else {}
     return replace(base or ExtractConfig(), **given)
 

@@ -30,6 +30,8 @@ FEATURES = (
     "IsSingletonF",
     "IsSingletonFE",
 )
+PHRASE_FEATURES = ("FgivenECoherent", "PhrasePenalty")
+"""The optional ones."""
 CACHE_BYTES = 256 << 20
 FILES_CACHE_BYTES = 40 << 20
 """For grammar files, whose text and compression take most of the time: more would save little of it."""
@@ -52,6 +54,8 @@ class ExtractConfig:
     """Phrases begin and end with aligned words; loose ones may also take in unaligned neighbours."""
     max_rules_per_source: Annotated[int, Range(0, 2**31 - 1)] = 0
     """Keep the rules with the highest p(e|f) of each source side, ties to the earlier one; 0 keeps all."""
+    phrase_features: bool = False
+    """Two more features: p(f|e), with the occurrences of the target side as its denominator, and a phrase penalty."""
     leave_one_out: bool = False
     """Input sentence i is training sentence i: its own pair supports no rule and no count."""
     folds: Annotated[int, Range(0, 2**31 - 1)] = 0

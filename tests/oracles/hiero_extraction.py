@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from math import log10
 
@@ -52,7 +53,13 @@ def target_spans(pair: Pair, source: Span, limits: Limits) -> list[Span]:
     return [t for t in spans(len(pair.target)) if is_phrase_pair(pair, source, t, limits)]
 
 
-def occurrences(words: tuple[str, ...], limits: Limits) -> Iterator[tuple[tuple[str | None, ...], list[Span]]]:
+@lru_cache(maxsize=64)
+def occurrences(words: tuple[str, ...], limits: Limits) -> tuple[tuple[tuple[str | None, ...], list[Span]], ...]:
+    """What find_occurrences gives, kept: a bitext is read once for every sentence."""
+    return tuple(find_occurrences(words, limits))
+
+
+def find_occurrences(words: tuple[str, ...], limits: Limits) -> Iterator[tuple[tuple[str | None, ...], list[Span]]]:
     """(pattern, chunks): every choice of words with gaps of at least one word between chunks."""
     for count in range(1, limits.max_nonterminals + 2):
         for chunks in product(spans(len(words)), repeat=count):
@@ -147,6 +154,16 @@ def lexical_tables(bitext: list[Pair]) -> tuple[Counter[tuple[str, str]], Counte
     return joint, source, target
 
 
+def target_pattern(target: tuple[str, ...]) -> tuple[str | None, ...]:
+    """The target side from its first to its last word; non-terminals, one or two side by side, are gaps."""
+    symbols = [GAP if symbol.startswith("[X,") else symbol for symbol in target]
+    while symbols[0] is GAP:
+        symbols.pop(0)
+    while symbols[-1] is GAP:
+        symbols.pop()
+    return tuple(s for i, s in enumerate(symbols) if s is not GAP or symbols[i - 1] is not GAP)
+
+
 def extract(
     bitext: list[Pair],
     sentence: tuple[str, ...],
@@ -160,9 +177,12 @@ def extract(
     source_counts: Counter[tuple[str, ...]] = Counter()
     alignments: defaultdict[Rule, Counter[Links]] = defaultdict(Counter)
     pattern_of = {}
+    target_occurrences: Counter[tuple[str | None, ...]] = Counter()
     for number, pair in enumerate(bitext):
         if not allowed(number):
             continue
+        target_limits = replace(limits, max_symbols=2 * len(pair.target), max_nonterminals=2)
+        target_occurrences.update(pattern for pattern, _ in occurrences(pair.target, target_limits))
         for pattern, chunks in occurrences(pair.source, limits):
             if pattern not in wanted:
                 continue
@@ -193,6 +213,8 @@ def extract(
             ),
             "IsSingletonF": float(source_counts[rule[0]] == 1),
             "IsSingletonFE": float(count == 1),
+            "FgivenECoherent": max(0.0, -log10(count / target_occurrences[target_pattern(rule[1])])),
+            "PhrasePenalty": 1.0,
         }
         best = min(alignments[rule], key=lambda links, rule=rule: (-alignments[rule][links], links))
         result[rule] = (features, best)

@@ -79,13 +79,14 @@ void bind_grammar(py::module_& module) {
   py::class_<GrammarExtractor>(module, "GrammarExtractor")
       .def(py::init([](std::shared_ptr<BitextIndex> index, std::uint32_t max_span, std::uint32_t max_symbols,
                        std::uint32_t max_nonterminals, std::uint32_t max_samples, bool tight,
-                       std::uint32_t max_rules_per_source, std::size_t cache_bytes) {
+                       std::uint32_t max_rules_per_source, bool phrase_features, std::size_t cache_bytes) {
              return std::make_unique<GrammarExtractor>(
                  index, ExtractOptions{max_span, max_symbols, max_nonterminals, max_samples, tight,
-                                       max_rules_per_source, cache_bytes});
+                                       max_rules_per_source, phrase_features, cache_bytes});
            }),
            py::arg("index"), py::arg("max_span"), py::arg("max_symbols"), py::arg("max_nonterminals"),
-           py::arg("max_samples"), py::arg("tight"), py::arg("max_rules_per_source"), py::arg("cache_bytes"))
+           py::arg("max_samples"), py::arg("tight"), py::arg("max_rules_per_source"), py::arg("phrase_features"),
+           py::arg("cache_bytes"))
       .def(
           "extract_text",
           [](GrammarExtractor& extractor, const std::string& sentence, std::uint32_t modulus, std::uint32_t remainder,

@@ -47,7 +47,17 @@ struct Slice {
   const T* end() const { return data + size; }
 };
 
-class BitextIndex {
+// One side of the bitext: words and separators, and where each word and phrase is.
+struct IndexedText {
+  Slice<std::uint32_t> source;        // words and separators
+  Slice<std::uint32_t> suffixes;      // suffix array of `source`
+  Slice<std::uint32_t> bucket;        // [w, w+1): the range of `suffixes` that start with word w
+  Slice<std::uint32_t> sentence;      // of each position
+  Slice<std::uint32_t> source_start;  // of each sentence, and the end
+  Slice<FrequentPhrase> frequent;     // most frequent first
+};
+
+class BitextIndex : public IndexedText {
  public:
   // Maps the file and verifies its checksum; throws InputError naming it if it is no index, another version's,
   // truncated or altered.
@@ -63,12 +73,7 @@ class BitextIndex {
   // Counts of links; NULL stands for the other side of a word without links. No pointer: they were never linked.
   const LexicalCount* find_lexical(std::uint32_t source, std::uint32_t target) const;
 
-  // In the order of the file's sections.
-  Slice<std::uint32_t> source;         // words and separators
-  Slice<std::uint32_t> suffixes;       // suffix array of `source`
-  Slice<std::uint32_t> bucket;         // [w, w+1): the range of `suffixes` that start with word w
-  Slice<std::uint32_t> sentence;       // of each position
-  Slice<std::uint32_t> source_start;   // of each sentence, and the end
+  // Besides the source side; visit_sections() has the order of the file.
   Slice<std::uint32_t> target;         // words, no separators
   Slice<std::uint32_t> target_start;   // of each sentence, and the end
   Slice<LinkSpan> source_span;         // of each source position
@@ -79,7 +84,6 @@ class BitextIndex {
   Slice<LexicalCount> lexical;         // ascending by target word
   Slice<std::uint32_t> source_total;   // links of a source word, NULL's included
   Slice<std::uint32_t> target_total;
-  Slice<FrequentPhrase> frequent;  // most frequent first
   Slice<std::uint32_t> source_name_start;
   Slice<char> source_names;
   Slice<std::uint32_t> target_name_start;

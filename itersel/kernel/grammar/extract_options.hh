@@ -14,6 +14,7 @@ struct ExtractOptions {
   std::uint32_t max_samples;           // occurrences looked at per source phrase; 0: all
   bool tight;                          // phrases begin and end with aligned words
   std::uint32_t max_rules_per_source;  // keep the most probable; 0: all
+  bool phrase_features;                // p(f|e) and a phrase penalty, besides cdec's features
   std::size_t cache_bytes;             // changes speed, never results
 };
 

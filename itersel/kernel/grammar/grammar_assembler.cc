@@ -22,7 +22,8 @@ void GrammarAssembler::append(const PhrasePattern& pattern, const RuleBlock& blo
   if (grammar_->table.schemas.empty()) {
     label_ = static_cast<std::uint16_t>(grammar_->lexicon.labels.intern("X"));
     std::vector<std::uint32_t> features;
-    for (std::string_view name : kRuleFeatureNames) features.push_back(grammar_->lexicon.features.intern(name));
+    for (std::size_t i = 0; i < features_; ++i)
+      features.push_back(grammar_->lexicon.features.intern(kRuleFeatureNames[i]));
     SchemaInterner().intern(grammar_->table, features);
   }
   block.each_side([&](const RuleBlock::Side& side, std::uint32_t at) {
@@ -86,8 +87,8 @@ void GrammarAssembler::append_rule(const RuleBlock& block, const RuleBlock::Entr
   double values[kRuleFeatures];
   float printed[kRuleFeatures];
   rule_features(block, entry, singleton_source, values);
-  for (std::size_t i = 0; i < kRuleFeatures; ++i) printed[i] = as_printed(values[i]);
-  table.values.append(printed, printed + kRuleFeatures);
+  for (std::size_t i = 0; i < features_; ++i) printed[i] = as_printed(values[i]);
+  table.values.append(printed, printed + features_);
   for (std::uint32_t i = 0; i < entry.links_size; ++i)
     table.alignments.push_back({static_cast<std::uint16_t>(links[i] >> 16), static_cast<std::uint16_t>(links[i])});
   ++pattern_rules_.back();

@@ -14,8 +14,9 @@ namespace itersel {
 
 class GrammarAssembler {
  public:
-  explicit GrammarAssembler(const BitextIndex& index)
-      : index_(index), source_(index.source_total.size), target_(index.target_total.size) {}
+  // `features`: how many of kRuleFeatureNames.
+  GrammarAssembler(const BitextIndex& index, std::size_t features)
+      : index_(index), features_(features), source_(index.source_total.size), target_(index.target_total.size) {}
 
   void start(const ModelNames& names);
   void append(const PhrasePattern& pattern, const RuleBlock& block);
@@ -32,6 +33,7 @@ class GrammarAssembler {
   void append_rule(const RuleBlock& block, const RuleBlock::Entry& entry, bool singleton_source);
 
   const BitextIndex& index_;
+  const std::size_t features_;
   std::vector<Known> source_, target_;
   std::uint32_t number_ = 0;  // of the grammar
   std::shared_ptr<Grammar> grammar_;

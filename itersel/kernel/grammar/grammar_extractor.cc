@@ -5,6 +5,8 @@
 #include <deque>
 #include <unordered_map>
 
+#include "grammar/rule_features.hh"
+
 namespace itersel {
 namespace {
 
@@ -27,8 +29,9 @@ GrammarExtractor::GrammarExtractor(std::shared_ptr<const BitextIndex> index, con
       whole_(*index_),
       lexical_(*index_),
       lexical_weights_(*index_),
-      text_(*index_),
-      assembler_(*index_),
+      target_phrases_(options.phrase_features ? std::make_unique<TargetPhrases>(*index_, options) : nullptr),
+      text_(*index_, options.phrase_features ? kRuleFeatures : kUsualFeatures),
+      assembler_(*index_, options.phrase_features ? kRuleFeatures : kUsualFeatures),
       blocks_(options.cache_bytes / 2),
       samples_(options.cache_bytes / 8),
       counts_(options.cache_bytes / 4) {}
@@ -99,7 +102,8 @@ GrammarExtractor::BlockPointer GrammarExtractor::block(const PhrasePattern& patt
   if (matches->count == 0) return no_rules(false);  // the matcher remembers that
   sample(*matches, filter, sampled_);
   if (sampled_.size() == 0) return no_rules(true);
-  return keep_block(key, make_block(pattern, count(pattern, sampled_), sampled_.size(), lexical_counts(filter)));
+  return keep_block(key, make_block(pattern, count(pattern, sampled_), sampled_.size(), sampled_.scale,
+                                    lexical_counts(filter), filter));
 }
 
 GrammarExtractor::BlockPointer GrammarExtractor::no_rules(bool occurs) {
@@ -157,10 +161,11 @@ GrammarExtractor::BlockPointer GrammarExtractor::block_without(const PhrasePatte
   if (own.size() == shared->size()) return no_rules(shared->occurs);
   if (own.size() > 0) {
     if (left_out_ != sentence) lexical_.leave_out(left_out_ = sentence);
-    return make_block(pattern, count_without(pattern, *shared, own), shared->size() - own.size(), lexical_);
+    return make_block(pattern, count_without(pattern, *shared, own), shared->size() - own.size(), shared->scale,
+                      lexical_, {SentenceFilter::kOneSentence, sentence});
   }
   if (BlockPointer known = blocks_.get(pattern)) return known;
-  return keep_block(pattern, make_block(pattern, count(pattern, *shared), shared->size(), whole_));
+  return keep_block(pattern, make_block(pattern, count(pattern, *shared), shared->size(), shared->scale, whole_, {}));
 }
 
 GrammarExtractor::BlockPointer GrammarExtractor::keep_block(const PhrasePattern& key, BlockPointer made) {
@@ -202,7 +207,8 @@ const RuleCounts& GrammarExtractor::count_without(const PhrasePattern& pattern, 
 }
 
 GrammarExtractor::BlockPointer GrammarExtractor::make_block(const PhrasePattern& pattern, const RuleCounts& counts,
-                                                            std::size_t samples, const LexicalTable& lexical) {
+                                                            std::size_t samples, double scale,
+                                                            const LexicalTable& lexical, const SentenceFilter& filter) {
   auto result = std::make_shared<RuleBlock>();
   result->occurs = true;
   result->samples = static_cast<std::uint32_t>(samples);
@@ -232,7 +238,8 @@ GrammarExtractor::BlockPointer GrammarExtractor::make_block(const PhrasePattern&
                                 static_cast<std::uint16_t>(rule->links_size),
                                 rule->count,
                                 0,
-                                0};
+                                0,
+                                phrase_cost(*rule, scale, filter)};
       lexical_weights_.weigh(target_words_, entry.source_given_target, entry.target_given_source);
       result->rules.push_back(entry);
       result->pool.insert(result->pool.end(), rule->symbols, rule->symbols + rule->symbols_size);
@@ -243,6 +250,14 @@ GrammarExtractor::BlockPointer GrammarExtractor::make_block(const PhrasePattern&
     begin = next;
   }
   return result;
+}
+
+// The joint count is scaled up from the sample; what the scaling overrates is a probability of 1.
+double GrammarExtractor::phrase_cost(const CountedRule& rule, double scale, const SentenceFilter& filter) {
+  if (!target_phrases_) return 0;
+  const double joint = rule.count * scale;
+  const double target = target_phrases_->count(rule.symbols, rule.symbols_size, filter);
+  return joint < target ? -std::log10(joint / target) : 0;
 }
 
 // Chooses up to max_samples allowed occurrences, evenly spaced over the list.
@@ -261,6 +276,7 @@ void GrammarExtractor::sample(const Matches& matches, const SentenceFilter& filt
   const std::size_t allowed = matches.count - excluded_.size();
   const std::size_t wanted = options_.max_samples == 0 ? allowed : std::min<std::size_t>(allowed, options_.max_samples);
   const double step = wanted == 0 ? 1 : static_cast<double>(allowed) / static_cast<double>(wanted);
+  result.scale = step;
   // Summed in floating point from the list's place in the suffix array, as cdec does: halves are rounded as it does.
   const auto base = matches.chunks == 1 ? static_cast<double>(matches.positions - index_->suffixes.data) : 0.0;
   double place = base;

@@ -19,6 +19,7 @@
 #include "grammar/pattern_matcher.hh"
 #include "grammar/rule_block.hh"
 #include "grammar/rule_counter.hh"
+#include "grammar/target_phrases.hh"
 
 namespace itersel {
 
@@ -43,6 +44,7 @@ class GrammarExtractor {
   struct Sample {
     bool occurs = false;  // the pattern does, be it outside the sample
     std::uint32_t chunks = 1;
+    double scale = 1;  // occurrences for each one in the sample
     std::vector<std::uint32_t> positions;
     std::size_t size() const { return positions.size() / chunks; }
     const std::uint32_t* at(std::size_t i) const { return positions.data() + i * chunks; }
@@ -59,8 +61,10 @@ class GrammarExtractor {
   BlockPointer keep_block(const PhrasePattern& key, BlockPointer made);
   const RuleCounts& count(const PhrasePattern& pattern, const Sample& sampled);
   const RuleCounts& count_without(const PhrasePattern& pattern, const Sample& shared, const Sample& own);
-  BlockPointer make_block(const PhrasePattern& pattern, const RuleCounts& counts, std::size_t samples,
-                          const LexicalTable& lexical);
+  // `scale`: of the sample; `filter`: whose target phrases count.
+  BlockPointer make_block(const PhrasePattern& pattern, const RuleCounts& counts, std::size_t samples, double scale,
+                          const LexicalTable& lexical, const SentenceFilter& filter);
+  double phrase_cost(const CountedRule& rule, double scale, const SentenceFilter& filter);
   void sample(const Matches& matches, const SentenceFilter& filter, Sample& result);
   static BlockPointer no_rules(bool occurs);
   const LexicalTable& lexical_counts(const SentenceFilter& filter);
@@ -74,6 +78,7 @@ class GrammarExtractor {
   const LexicalTable whole_;
   LexicalTable lexical_;  // without the links of the sentence that is left out
   LexicalWeights lexical_weights_;
+  std::unique_ptr<TargetPhrases> target_phrases_;  // if they are asked for
   GrammarText text_;
   GrammarAssembler assembler_;
   std::uint32_t left_out_ = UINT32_MAX;

@@ -96,7 +96,7 @@ void GrammarText::append_rule(const RuleBlock& block, const RuleBlock::Entry& ru
   to = write({count.text, count.size}, to);
   double values[kRuleFeatures];
   other_features(rule, singleton_source, values);
-  for (std::size_t i = kCountFeatures; i < kRuleFeatures; ++i) to = write_feature(i, values[i], to);
+  for (std::size_t i = kCountFeatures; i < features_; ++i) to = write_feature(i, values[i], to);
   to = write(kBars, to);
   for (std::uint32_t i = 0; i < rule.links_size; ++i) {
     *to++ = ' ';

@@ -14,7 +14,8 @@ namespace itersel {
 
 class GrammarText {
  public:
-  explicit GrammarText(const BitextIndex& index) : index_(index) {}
+  // `features`: how many of kRuleFeatureNames.
+  GrammarText(const BitextIndex& index, std::size_t features) : index_(index), features_(features) {}
 
   void start() { size_ = 0; }
   void append(const PhrasePattern& pattern, const RuleBlock& block);
@@ -34,6 +35,7 @@ class GrammarText {
   void append_rule(const RuleBlock& block, const RuleBlock::Entry& rule, bool singleton_source);
 
   const BitextIndex& index_;
+  const std::size_t features_;
   std::vector<char> buffer_;
   std::size_t size_ = 0;
   std::string source_side_;

@@ -70,7 +70,7 @@ void scan(const std::uint32_t* source, std::uint32_t next, std::uint32_t limit, 
 
 }  // namespace
 
-PatternMatcher::PatternMatcher(const BitextIndex& index, const ExtractOptions& options, std::size_t cache_bytes)
+PatternMatcher::PatternMatcher(const IndexedText& index, const ExtractOptions& options, std::size_t cache_bytes)
     : index_(index), options_(options), cache_(cache_bytes) {
   for (std::uint32_t rank = 0; rank < index_.frequent.size; ++rank) {
     const FrequentPhrase& phrase = index_.frequent[rank];

@@ -29,7 +29,7 @@ using MatchesPointer = std::shared_ptr<const Matches>;
 
 class PatternMatcher {
  public:
-  PatternMatcher(const BitextIndex& index, const ExtractOptions& options, std::size_t cache_bytes);
+  PatternMatcher(const IndexedText& index, const ExtractOptions& options, std::size_t cache_bytes);
 
   // All occurrences within max_span words. Contiguous patterns come in suffix order. Patterns with gaps inherit the
   // order of their prefix's or suffix's list, whichever is cheaper to extend; those between very frequent phrases,
@@ -51,7 +51,7 @@ class PatternMatcher {
   const std::uint32_t* extend_left(const Matches& suffix, std::uint32_t last_length, bool gap, std::uint32_t word);
   std::uint32_t* make_room(std::uint32_t* end, std::uint32_t chunks);
 
-  const BitextIndex& index_;
+  const IndexedText& index_;
   const ExtractOptions options_;
   GenerationCache<PhrasePattern, MatchesPointer> cache_;
   std::unordered_map<std::uint64_t, std::uint32_t> ranks_;           // low << 32 | length -> rank

@@ -20,6 +20,7 @@ struct RuleBlock {
     std::uint16_t symbols_size, links_size;
     std::uint32_t count;
     double source_given_target, target_given_source;  // lexical weights, −log10
+    double phrase;                                    // −log10 p(f|e), if it is asked for
   };
 
   bool occurs = false;  // the pattern does, be it outside the sample

@@ -9,9 +9,11 @@
 
 namespace itersel {
 
-constexpr std::size_t kRuleFeatures = 7;
-constexpr std::string_view kRuleFeatureNames[kRuleFeatures] = {
-    "EgivenFCoherent", "SampleCountF", "CountEF", "MaxLexFgivenE", "MaxLexEgivenF", "IsSingletonF", "IsSingletonFE"};
+// The last two are optional and not cdec's.
+constexpr std::size_t kRuleFeatures = 9, kUsualFeatures = 7;
+constexpr std::string_view kRuleFeatureNames[kRuleFeatures] = {"EgivenFCoherent", "SampleCountF",    "CountEF",
+                                                               "MaxLexFgivenE",   "MaxLexEgivenF",   "IsSingletonF",
+                                                               "IsSingletonFE",   "FgivenECoherent", "PhrasePenalty"};
 
 // The first ones depend on the count of the rule and on the samples of its block alone.
 constexpr std::size_t kCountFeatures = 3;
@@ -26,6 +28,8 @@ inline void other_features(const RuleBlock::Entry& rule, bool singleton_source, 
   values[4] = rule.target_given_source;
   values[5] = singleton_source ? 1 : 0;
   values[6] = rule.count == 1 ? 1 : 0;
+  values[7] = rule.phrase;
+  values[8] = 1;
 }
 
 inline void rule_features(const RuleBlock& block, const RuleBlock::Entry& rule, bool singleton_source, double* values) {

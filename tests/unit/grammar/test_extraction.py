@@ -1,6 +1,7 @@
 """Extraction against brute force, and what it says about bad input."""
 
 import gzip
+import math
 import random
 import re
 from collections.abc import Iterable
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
 from itersel.cli import main
-from itersel.grammar.extraction import FEATURES, ExtractConfig, Extractor, build_index, extract_grammars, open_index
+from itersel.grammar.extraction import (
+    FEATURES,
+    PHRASE_FEATURES,
+    ExtractConfig,
+    Extractor,
+    build_index,
+    extract_grammars,
+    open_index,
+)
 from itersel.grammar.grammar import Grammar
 from itersel.model.features import GROUPS
 from itersel.shards.shard import ShardWriter
@@ -42,7 +51,7 @@ def parse(grammar: bytes) -> dict:
         assert fields, line
         source, target, features, links = fields.groups()
         values = dict(item.split("=") for item in features.split())
-        assert tuple(values) == FEATURES
+        assert tuple(values) in (FEATURES, FEATURES + PHRASE_FEATURES)
         rule = (tuple(source.split()), tuple(target.split()))
         assert rule not in result
         links = tuple(tuple(map(int, link.split("-"))) for link in links.split())
@@ -61,7 +70,8 @@ def pairs(draw: st.DrawFn, longest: int = 6) -> Pair:
 def assert_same(found: dict, expected: dict) -> None:
     assert found.keys() == expected.keys()
     for rule, (features, links) in expected.items():
-        assert found[rule][0] == pytest.approx(features, abs=1e-9), rule
+        wanted = {name: features[name] for name in found[rule][0]}
+        assert found[rule][0] == pytest.approx(wanted, abs=1e-9), rule
         assert found[rule][1] == links, rule
 
 
@@ -69,12 +79,15 @@ def assert_same(found: dict, expected: dict) -> None:
 @given(
     bitext=st.lists(pairs(), min_size=1, max_size=5),
     tight=st.booleans(),
+    phrase_features=st.booleans(),
     mode=st.sampled_from(["all", "leave_one_out", "folds"]),
     max_span=st.sampled_from([3, 5, 15]),
     max_symbols=st.sampled_from([2, 3, 5]),
     max_nonterminals=st.sampled_from([0, 1, 2, 2]),
 )
-def test_same_as_brute_force(tmp_path_factory, bitext, tight, mode, max_span, max_symbols, max_nonterminals) -> None:
+def test_same_as_brute_force(
+    tmp_path_factory, bitext, tight, phrase_features, mode, max_span, max_symbols, max_nonterminals
+) -> None:
     folder = tmp_path_factory.mktemp("bitext")
     index = make_index(folder, bitext)
     options = ExtractConfig(
@@ -83,6 +96,7 @@ def test_same_as_brute_force(tmp_path_factory, bitext, tight, mode, max_span, ma
         max_nonterminals=max_nonterminals,
         max_samples=0,
         tight=tight,
+        phrase_features=phrase_features,
         leave_one_out=mode == "leave_one_out",
         folds=2 if mode == "folds" else 0,
     )
@@ -95,7 +109,9 @@ def test_same_as_brute_force(tmp_path_factory, bitext, tight, mode, max_span, ma
             "folds": lambda other, number=number: other % 2 != number % 2,
         }[mode]
         text = extractor.extract(" ".join(pair.source), number)
-        assert_same(parse(text), extract(bitext, pair.source, limits, allowed))
+        found = parse(text)
+        assert_same(found, extract(bitext, pair.source, limits, allowed))
+        assert all(("PhrasePenalty" in features) == phrase_features for features, _ in found.values())
         # Without text in between, the grammar is the one that is read from the text.
         assert extractor.grammar(" ".join(pair.source), number).text() == Grammar(text).text()
 
@@ -127,7 +143,7 @@ def assert_no_leak(folder: Path, bitext: list[Pair], folds: int, sentences: Iter
 
 @pytest.mark.parametrize(("size", "folds"), [(40, 2), (60, 5), (7, 7)])
 def test_folds_equal_a_bitext_without_the_fold(tmp_path: Path, size: int, folds: int) -> None:
-    assert_no_leak(tmp_path, random_bitext(size), folds, range(min(size, 15)), max_samples=0)
+    assert_no_leak(tmp_path, random_bitext(size), folds, range(min(size, 15)), max_samples=0, phrase_features=True)
 
 
 def test_folds_of_the_sample_corpus(tmp_path: Path) -> None:
@@ -140,6 +156,17 @@ def test_folds_of_the_sample_corpus(tmp_path: Path) -> None:
         links = {(i, min(i + i // 4, len(target) - 1)) for i in range(len(source)) if i % 5 != 3}
         bitext.append(Pair(source, target, frozenset(links)))
     assert_no_leak(tmp_path, bitext, 5, range(0, 300, 23), max_samples=0)
+
+
+def test_the_joint_count_of_a_phrase_pair_is_scaled_up_from_the_sample(tmp_path: Path) -> None:
+    """Forty times a is A, ten times b is A: p(a|A) = 40/50, whatever the sample."""
+    pairs = [Pair(("a",), ("A",), frozenset({(0, 0)}))] * 40 + [Pair(("b",), ("A",), frozenset({(0, 0)}))] * 10
+    index = make_index(tmp_path, pairs)
+    for samples in (0, 20):
+        options = ExtractConfig(max_samples=samples, phrase_features=True)
+        found = parse(Extractor(index, options).extract("a b"))
+        assert found[("a",), ("A",)][0]["FgivenECoherent"] == pytest.approx(-math.log10(0.8), abs=1e-9)
+        assert found[("b",), ("A",)][0]["FgivenECoherent"] == pytest.approx(-math.log10(0.2), abs=1e-9)
 
 
 def test_fold_tables_are_made_again_if_memory_is_short(tmp_path: Path) -> None:
