@@ -128,3 +128,41 @@ def test_projected_lists_score_as_the_features_do(rows, weights):
             by_name[small.names[f]] * v for f, v in zip(numbers_here, small.values[low:high].tolist(), strict=True)
         )
         assert score == pytest.approx(sum(combined[name] * value for name, value in row.items()), abs=1e-9)
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(NAMES), numbers, max_size=4), min_size=2, max_size=6),
+    st.lists(numbers, min_size=4, max_size=4),
+    st.lists(numbers, min_size=4, max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_a_line_search_on_projected_lists_is_that_on_combined_features(rows, origin, direction, draw):
+    """MERT over dense weights, β and α sees what it would see if f1 and f2 were features of the lists."""
+    model, gradient = {"c": 0.5, "d": -0.25}, {"c": -1.0, "d": 2.0}
+    explicit = [
+        {name: row[name] for name in "ab" if name in row}
+        | {"f1": sum(model.get(name, 0.0) * x for name, x in row.items())}
+        | {"f2": sum(gradient.get(name, 0.0) * x for name, x in row.items())}
+        for row in rows
+    ]
+    statistics = np.array([[draw.randint(0, 9) for _ in range(10)] for _ in rows], dtype=np.float32)
+    texts = [str(k) for k in range(len(rows))]
+    sums = {"f1": Vector.of_names(model), "f2": Vector.of_names(gradient)}
+    small = projected(NewList.of(texts, rows, statistics), sums, lambda name: name in "cd", {"d"})
+    lines = np.array([origin]), np.array([direction])
+    matrices = [matrix(found) for found in (small, NewList.of(texts, explicit, statistics))]
+    np.testing.assert_array_equal(*matrices)
+    surfaces = [_kernel.list_surfaces(one, np.array([0, len(rows)]), statistics, *lines)[0] for one in matrices]
+    for one, other in zip(*surfaces, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def matrix(found):
+    """The features a, b, f1 and f2 of a list, a row for each."""
+    made = np.zeros((4, len(found.texts)))
+    for row in range(len(found.texts)):
+        for at in range(found.starts[row], found.starts[row + 1]):
+            name = found.names[found.features[at]]
+            if name in ("a", "b", "f1", "f2"):
+                made[("a", "b", "f1", "f2").index(name), row] = found.values[at]
+    return made
