@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import struct
 from pathlib import Path
 
@@ -175,17 +176,20 @@ DIGITS = st.text("0123456789", max_size=24)
     st.lists(st.tuples(st.sampled_from(["", "-", "+"]), DIGITS, DIGITS, st.sampled_from(["", "e-3", "E5"])), max_size=8)
 )
 @example([("", "0", "12345678", ""), ("-", "9007199254740993", "", ""), ("", "", "5", ""), ("", "7", "", "")])
+@example([("-", "4", "0" * 33, "E5")])
 @example([("", "1", "99999999", ""), ("", "0", "0000000000000000000001", ""), ("", "16777217", "", "")])
 def test_numbers_are_read_as_python_reads_them(parts: list[tuple[str, str, str, str]]) -> None:
     """To the last bit of single precision, by way of a double; in lines after the first, names are known already."""
     numbers = [f"{sign}{whole}.{fraction}{power}" for sign, whole, fraction, power in parts if whole + fraction]
     for form in (numbers, [number.replace(".", "") for number in numbers]):
         field = " ".join(f"name{at}={number}" for at, number in enumerate(form))
-        try:
-            expected = [single(float(number)) for number in form]
-        except OverflowError:
-            return
-        written = Grammar(f"[X] ||| a ||| b ||| {field}\n[X] ||| a ||| c ||| {field}\n".encode()).text().decode()
+        rules = f"[X] ||| a ||| b ||| {field}\n[X] ||| a ||| c ||| {field}\n".encode()
+        expected = [single(float(number)) for number in form]
+        if math.inf in map(abs, expected):
+            with pytest.raises(InputError, match="expected a feature"):
+                Grammar(rules)
+            continue
+        written = Grammar(rules).text().decode()
         for line in written.splitlines():
             found = [float(token.partition("=")[2]) for token in line.split("|||")[3].split()]
             assert [single(value) for value in found] == expected
