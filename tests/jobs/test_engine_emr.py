@@ -276,7 +276,7 @@ def test_no_credentials_is_said_plainly(wheelhouse, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it remembers credentials of other tests
-    with pytest.raises(ResourceError, match="AWS wants credentials"):
+    with pytest.raises(ResourceError, match="AWS needs credentials"):
         train(on_emr(small_data(tmp_path), wheelhouse), tmp_path / "run")
 
 
