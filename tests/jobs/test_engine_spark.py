@@ -295,7 +295,7 @@ def test_options_are_checked():
     assert properties("spark.executor.memory=2g")["spark.executor.memory"] == "2g"
     assert properties("spark.master=spark://127.0.0.1:7077")["spark.driver.host"] == "127.0.0.1"
     assert "spark.driver.host" not in properties("spark.master=spark://head:7077")
-    with pytest.raises(ConfigError, match="no property of Spark"):
+    with pytest.raises(ConfigError, match="not a property of Spark"):
         properties("--executor-memory")
     with pytest.raises(ConfigError, match=r"spark\.authenticate\.secret"):
         properties("spark.authenticate.secret=sesame")

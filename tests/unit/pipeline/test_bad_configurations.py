@@ -479,7 +479,7 @@ CASES = [
         "experiment",
         "tuning: train",
         "tuning: train:none",
-        "grid[2].tuning is 'train:none'; give a set, or train:8",
+        "grid[2].tuning is 'train:none'; give a set, train:8",
         ":9",
         None,
     ),
