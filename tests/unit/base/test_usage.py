@@ -56,7 +56,7 @@ def tree(tmp_path):
     module = Path(shutil.copy(itersel.base.version.__file__, tmp_path / "base" / "version.py"))
 
     def ask():
-        command = [sys.executable, "-c", "import version; print(version.commit())"]
+        command = [sys.executable, "-B", "-c", "import version; print(version.commit())"]  # -B: the tree stays as it is
         return subprocess.run(command, cwd=module.parent, check=True, capture_output=True, text=True).stdout.strip()
 
     return module, ask
