@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import gzip
 import hashlib
 import io
@@ -179,6 +180,13 @@ def _replacing(path: Path) -> Iterator[tuple[int, str]]:
         if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
             raise cannot_write(error, path, "Nothing was left under the final name.") from None
         raise
+
+
+def remove_torn(path: str | os.PathLike[str]) -> None:
+    """Remove temporary files that a killed `atomic_write` of this file left. Nobody may be writing it."""
+    path = Path(path)
+    for torn in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        torn.unlink(missing_ok=True)
 
 
 def cannot_write(error: OSError, where: str | os.PathLike[str], hint: str | None = None) -> UserError:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from itersel.base.errors import ConfigError, InputError
-from itersel.base.files import atomic_write, cannot_write
+from itersel.base.files import atomic_write, cannot_write, remove_torn
 
 MARK = ".itersel-folder"
 ANOTHER = "Name another folder, or move its content away."
@@ -114,6 +114,7 @@ def check_folder_kind(folder: str | os.PathLike[str], kind: FolderKind) -> None:
 def claim_folder(folder: str | os.PathLike[str], kind: FolderKind) -> None:
     """Make the folder, if need be, and mark it; refuse one of another kind, or with files that would be replaced."""
     check_folder_kind(folder, kind)
+    remove_torn(Path(folder) / MARK)
     if marked_kind(folder) is not kind:
         with atomic_write(Path(folder) / MARK) as stream:
             stream.write(f"{kind.name}\n".encode())

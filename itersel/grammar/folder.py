@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel import _kernel
-from itersel.base.files import atomic_write
+from itersel.base.files import atomic_write, remove_torn
 from itersel.base.folders import GRAMMARS, claim_folder
 from itersel.grammar.extraction import ExtractConfig, extract_grammars, open_index
 
@@ -48,9 +48,10 @@ def write_grammars(
     folder, options = Path(folder), options or ExtractConfig()
     origin = {"format": FORMAT, "index": f"{open_index(index).fingerprint:016x}", "options": asdict(options)}
     claim_folder(folder, GRAMMARS)
-    for written in ("grammar.*.gz", INPUT, MANIFEST):
-        for torn in folder.glob(f".{written}.*.tmp"):  # left by a run that was killed
-            torn.unlink(missing_ok=True)
+    for torn in folder.glob(".grammar.*.gz.*.tmp"):  # left by a run that was killed
+        torn.unlink(missing_ok=True)
+    remove_torn(folder / INPUT)
+    remove_torn(folder / MANIFEST)
     entries = _finished(folder, origin, sentences)
     for path in folder.glob("grammar.*.gz"):
         if path.name not in entries:

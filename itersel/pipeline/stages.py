@@ -18,7 +18,7 @@ from typing import Any
 
 from itersel.base import events
 from itersel.base.errors import InputError
-from itersel.base.files import file_checksum
+from itersel.base.files import file_checksum, remove_torn
 from itersel.base.json_files import find_json, write_json
 from itersel.base.usage import peak_megabytes
 
@@ -69,8 +69,7 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
         return _skipped(record, time.monotonic() - begun)
     path.unlink(missing_ok=True)
     for output in [path, *stage.outputs]:
-        for torn in output.parent.glob(f".{output.name}.*"):  # left by a run that was killed
-            torn.unlink(missing_ok=True)
+        remove_torn(output)
     what = stage.make()
     size = sum(output.stat().st_size for output in stage.outputs) + (stage.bytes_of() if stage.bytes_of else 0)
     seconds, peak = round(time.monotonic() - begun, 3), peak_megabytes()

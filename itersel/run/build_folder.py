@@ -16,6 +16,7 @@ from typing import Any
 from itersel.algorithms.registry import algorithm_class
 from itersel.base import events
 from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import remove_torn
 from itersel.base.json_files import read_json, write_json
 from itersel.run.config import TrainConfig
 
@@ -103,6 +104,7 @@ class BuildFolder:
 def forget_build(folder: Path) -> None:
     """Remove the record, before a build changes what it describes."""
     (folder / RECORD).unlink(missing_ok=True)
+    remove_torn(folder / RECORD)
 
 
 def with_build(config: TrainConfig) -> TrainConfig:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from inspected import check_every_file
+from same_files import assert_same_files, files_of_build
 
 from itersel.shards.folder import check_folder
 
@@ -35,12 +36,6 @@ def run(configuration: Path, work: Path, *more: str) -> dict[str, str]:
     return {line.split()[0]: line.split()[-1] for line in lines}
 
 
-def files(work: Path) -> dict[str, bytes]:
-    """All files but the stages' records, which have times in them."""
-    paths = [path for path in sorted(work.rglob("*")) if path.is_file() and path.parent.name != "stages"]
-    return {str(path.relative_to(work)): path.read_bytes() for path in paths}
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:
     work = tmp_path_factory.mktemp("built") / "work"
@@ -49,9 +44,9 @@ def built(tmp_path_factory) -> Path:
 
 
 def test_a_second_run_skips_everything(built):
-    before = files(built)
+    before = files_of_build(built)
     assert run(ROOT / "conf" / "sample.yaml", built) == dict.fromkeys(STAGES, "skipped")
-    assert files(built) == before
+    assert_same_files(files_of_build(built), before)
     assert [len(record.sentences) for record in check_folder(built / "shards" / "train")] == [140] * 4
     assert (built / "text" / "dev.source").read_text().islower()
 
@@ -85,7 +80,7 @@ def test_workers_of_a_killed_run_are_waited_for(built, tmp_path):
     process.kill()  # not its workers, which are in the middle of their shards
     process.wait()
     run(ROOT / "conf" / "sample.yaml", work)
-    assert files(work) == files(built)
+    assert_same_files(files_of_build(work), files_of_build(built))
 
 
 def in_stage(name: str) -> Callable[[Path], bool]:
@@ -119,7 +114,7 @@ def test_killed_and_started_again(built, tmp_path, moment):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     run(ROOT / "conf" / "sample.yaml", work)
-    assert files(work) == files(built)
+    assert_same_files(files_of_build(work), files_of_build(built))
     assert set(run(ROOT / "conf" / "sample.yaml", work).values()) == {"skipped"}
 
 

@@ -55,6 +55,13 @@ def test_an_old_folder_is_recognised_by_its_records(tmp_path, kind):
     assert (tmp_path / MARK).read_text() == f"{kind.name}\n"
 
 
+def test_what_a_killed_claim_left_is_removed(tmp_path):
+    for name in (f".{MARK}.abc.tmp", ".other.abc.tmp", f".{MARK}"):
+        (tmp_path / name).touch()
+    claim_folder(tmp_path, BUILD)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f".{MARK}", MARK, ".other.abc.tmp"]
+
+
 @pytest.mark.parametrize("marked", [True, False])
 @pytest.mark.parametrize(("there", "wanted"), list(itertools.permutations(KINDS, 2)), ids=lambda kind: kind.name)
 def test_a_folder_of_another_kind_is_refused(tmp_path, there, wanted, marked):

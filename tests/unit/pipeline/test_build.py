@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from same_files import assert_same_files, files_of_build
 
 from itersel.base.errors import ConfigError
 from itersel.base.folders import MARK
@@ -57,11 +58,6 @@ def write(path: Path, lines: list[str]) -> None:
 def run(folder: Path, *overrides: str) -> dict[str, bool]:
     """Build; which stages were skipped."""
     return {one.name: one.skipped for one in build(load_config(folder / "c.yaml", overrides))}
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.parent.name != "stages"]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 # configuration
@@ -118,19 +114,19 @@ def test_everything_is_made_and_then_skipped(folder, capsys):
     names = ["prepare.train", "prepare.dev", "align", "lm", "index", "shard.train", "shard.devtest", "shard.extra"]
     assert [line.split()[0] for line in said.splitlines()[1:10]] == [*names, "shard.dev"]
     assert said.count(" done") == 9 and "train 34, devtest 4, extra 2 pairs, 0 dropped" in said
-    before = files(folder / "work")
+    before = files_of_build(folder / "work")
     assert main(["build", str(folder / "c.yaml"), "--set", "jobs=2"]) == 0
     assert capsys.readouterr().out.count(" skipped") == 9
-    assert files(folder / "work") == before
+    assert_same_files(files_of_build(folder / "work"), before)
     assert run(folder, f"work={folder / 'other'}", "jobs=2") == dict.fromkeys([*names, "shard.dev"], False)
-    assert files(folder / "other") == before
+    assert_same_files(files_of_build(folder / "other"), before)
 
 
 def test_stages_side_by_side(folder, capsys):
     """The same bytes with models by fold, and an error in one of several processes is told of like any other."""
     run(folder, "lm.folds=3")
     run(folder, "lm.folds=3", "jobs=3", f"work={folder / 'other'}")
-    assert files(folder / "other") == files(folder / "work")
+    assert_same_files(files_of_build(folder / "other"), files_of_build(folder / "work"))
     write(folder / "d.en2", ["a b c"] * 3)
     assert main(["build", str(folder / "c.yaml"), "--set", "jobs=3", "--set", f"work={folder / 'third'}"]) == 2
     error = capsys.readouterr().err
@@ -203,7 +199,7 @@ def test_content_counts_and_time_stamps_do_not(folder):
 
 def test_damaged_outputs_are_named_and_made_again(folder, capsys):
     run(folder)
-    before = files(folder / "work")
+    before = files_of_build(folder / "work")
     os.truncate(folder / "work" / "shards" / "train" / "shard.0001.itsh", 99)
     (folder / "work" / "model" / "alignment").unlink()
     (folder / "work" / "stages" / "lm.json").write_text("{")
@@ -211,7 +207,7 @@ def test_damaged_outputs_are_named_and_made_again(folder, capsys):
     assert again == {"align", "lm", "shard.train"}
     said = capsys.readouterr().err
     assert "shard.0001.itsh: the shard is truncated" in said and "alignment: cannot read" in said
-    assert files(folder / "work") == before
+    assert_same_files(files_of_build(folder / "work"), before)
 
 
 def test_given_language_model(folder):
@@ -337,8 +333,10 @@ def test_full_disk(folder, small_disk, capsys):
         elif path.suffix == ".json":
             json.loads(path.read_text())
     run(folder)
-    reference = files(folder / "work")
-    assert all(reference[name] == content for name, content in files(small_disk / "work").items() if name in reference)
+    reference = files_of_build(folder / "work")
+    assert all(
+        reference[name] == content for name, content in files_of_build(small_disk / "work").items() if name in reference
+    )
 
 
 # stages
