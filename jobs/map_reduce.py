@@ -19,7 +19,7 @@ from mrjob.step import MRStep
 
 from itersel.base.errors import InputError, UserError
 from itersel.mapreduce.execution import map_item, reduce_range
-from itersel.mapreduce.failure import FINISHED, Failure
+from itersel.mapreduce.failure import FINISHED, Failure, wait_until_read
 from itersel.mapreduce.job import DRIVER
 from itersel.mapreduce.record_file import parse_record_line, record_line
 from itersel.mapreduce.shipped_job import read_job
@@ -91,6 +91,8 @@ class MapReduce(MRJob):
             yield
         except UserError as error:
             self.note(Failure.of(error).line())
+            with contextlib.suppress(OSError, ValueError):  # in a test, or inline, stderr is no file
+                wait_until_read(self.stderr.fileno())
             raise
 
 

@@ -6,8 +6,14 @@ exception's text, and Hadoop in a task's log.
 
 from __future__ import annotations
 
+import array
+import fcntl
 import json
+import os
 import socket
+import stat
+import termios
+import time
 from dataclasses import asdict, dataclass
 
 from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
@@ -15,6 +21,8 @@ from itersel.base.errors import ConfigError, InputError, ResourceError, UserErro
 MARK = "itersel task failed: "
 FINISHED = "finished"
 """The last line in the log of a map task that did all its work."""
+TO_WRITE_DOWN = 0.5
+"""Seconds that the reader of a task's words has to write them into the log after it has read them."""
 KINDS: dict[str, type[UserError]] = {kind.__name__: kind for kind in (InputError, ConfigError, ResourceError)}
 
 
@@ -53,6 +61,24 @@ class Failure:
         kind = KINDS.get(self.kind, ResourceError)
         message = f"{self.message} (on {self.host})" if with_host else self.message
         return kind(message, where=self.where, hint=self.hint)
+
+
+def wait_until_read(descriptor: int, seconds: float = 30.0) -> None:
+    """Return when whoever reads the pipe has taken all that was written to it, or after that many seconds.
+
+    Hadoop Streaming does not read on once its process has ended with an error: the last words would be lost now and
+    then. A descriptor that is no pipe needs no waiting.
+    """
+    until, unread = time.monotonic() + seconds, array.array("i", [0])
+    try:
+        while stat.S_ISFIFO(os.fstat(descriptor).st_mode) and time.monotonic() < until:
+            fcntl.ioctl(descriptor, termios.FIONREAD, unread)
+            if unread[0] == 0:
+                time.sleep(TO_WRITE_DOWN)
+                return
+            time.sleep(0.01)
+    except OSError:
+        return
 
 
 class WorkerError(Exception):

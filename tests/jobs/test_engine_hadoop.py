@@ -189,6 +189,7 @@ def test_a_damaged_shard_is_named(cluster: Cluster, tmp_path: Path) -> None:
     content[len(content) // 2] ^= 1
     damaged.write_bytes(content)
     client = HadoopClient.find()
+    client.fs("-mkdir", "-p", stored("files"))
     client.put({stored_name(str(whole)): str(damaged)}, stored("files"))
     with pytest.raises(InputError) as caught:
         run(config, tmp_path / "run")

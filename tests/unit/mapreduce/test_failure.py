@@ -1,0 +1,36 @@
+"""The words of a failing task are taken by their reader before the task ends."""
+
+import os
+import threading
+import time
+
+from itersel.mapreduce.failure import wait_until_read
+
+
+def test_waits_for_a_slow_reader():
+    reading, writing = os.pipe()
+    taken = []
+
+    def read() -> None:
+        time.sleep(0.3)
+        taken.append(os.read(reading, 100))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    os.write(writing, b"words")
+    wait_until_read(writing)
+    assert taken == [b"words"]
+    reader.join()
+
+
+def test_does_not_wait_for_ever():
+    _, writing = os.pipe()
+    os.write(writing, b"words")
+    wait_until_read(writing, 0.05)
+
+
+def test_a_file_and_a_closed_descriptor_need_no_waiting(tmp_path):
+    with open(tmp_path / "log", "wb", buffering=0) as stream:
+        stream.write(b"words")
+        wait_until_read(stream.fileno())
+    wait_until_read(10**6)
