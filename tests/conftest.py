@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import defaultdict
 from pathlib import Path
@@ -11,7 +12,9 @@ from hypothesis import HealthCheck, settings
 
 # How fast examples are made and run says more of the machine than of the code.
 settings.register_profile("itersel", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("itersel")
+# Sanitizers look for code paths, which few examples reach; Python itself is many times slower with them.
+settings.register_profile("sanitized", settings.get_profile("itersel"), max_examples=20)
+settings.load_profile(os.environ.get("ITERSEL_HYPOTHESIS", "itersel"))
 
 # A shell starts background jobs with interrupts ignored, and children inherit that; the tests of Ctrl-C need them.
 signal.signal(signal.SIGINT, signal.default_int_handler)

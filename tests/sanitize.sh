@@ -30,7 +30,8 @@ tests=(
   tests/unit/learn/test_epoch.py
   tests/unit/lists/test_list_table.py
 )
-export PYTHONPATH=$PWD/build/sanitized PYTHONMALLOC=malloc
+# Fewer examples for comparisons with slow twins in Python; fuzzing keeps its own (tests/conftest.py).
+export PYTHONPATH=$PWD/build/sanitized PYTHONMALLOC=malloc ITERSEL_HYPOTHESIS=sanitized
 # pytest swallows what native code writes, so reports go to files, shown at the end.
 report=$PWD/build/sanitized/report
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$report

@@ -13,6 +13,7 @@ from itertools import product
 from math import log10
 
 Span = tuple[int, int]
+Chunks = tuple[Span, ...]
 GAP = None
 UNSEEN = 99.0
 
@@ -53,13 +54,13 @@ def target_spans(pair: Pair, source: Span, limits: Limits) -> list[Span]:
     return [t for t in spans(len(pair.target)) if is_phrase_pair(pair, source, t, limits)]
 
 
-@lru_cache(maxsize=64)
-def occurrences(words: tuple[str, ...], limits: Limits) -> tuple[tuple[tuple[str | None, ...], list[Span]], ...]:
+@lru_cache(maxsize=256)
+def occurrences(words: tuple[str, ...], limits: Limits) -> tuple[tuple[tuple[str | None, ...], Chunks], ...]:
     """What find_occurrences gives, kept: a bitext is read once for every sentence."""
     return tuple(find_occurrences(words, limits))
 
 
-def find_occurrences(words: tuple[str, ...], limits: Limits) -> Iterator[tuple[tuple[str | None, ...], list[Span]]]:
+def find_occurrences(words: tuple[str, ...], limits: Limits) -> Iterator[tuple[tuple[str | None, ...], Chunks]]:
     """(pattern, chunks): every choice of words with gaps of at least one word between chunks."""
     for count in range(1, limits.max_nonterminals + 2):
         for chunks in product(spans(len(words)), repeat=count):
@@ -71,14 +72,14 @@ def find_occurrences(words: tuple[str, ...], limits: Limits) -> Iterator[tuple[t
             for chunk in chunks:
                 pattern += [GAP] * bool(pattern) + list(words[chunk[0] : chunk[1]])
             if len(pattern) <= limits.max_symbols:
-                yield tuple(pattern), list(chunks)
+                yield tuple(pattern), chunks
 
 
 Rule = tuple[tuple[str, ...], tuple[str, ...]]
 Links = tuple[tuple[int, int], ...]
 
 
-def rules_of(pair: Pair, source: Span, chunks: list[Span], limits: Limits) -> dict[Rule, Links]:
+def rules_of(pair: Pair, source: Span, chunks: Chunks, limits: Limits) -> dict[Rule, Links]:
     """All rules whose source side covers exactly `source` with these chunks of words, with their links."""
     edges = [source[0], *(edge for chunk in chunks for edge in chunk), source[1]]
     gaps = [(edges[i], edges[i + 1]) for i in range(0, len(edges), 2) if edges[i] < edges[i + 1]]
@@ -124,8 +125,12 @@ def side(words: tuple[str, ...], span: Span, gaps: list[Span]) -> tuple[tuple[st
     return tuple(symbols), place
 
 
-def occurrence_rules(pair: Pair, chunks: list[Span], limits: Limits) -> dict[Rule, Links]:
-    """The rules of one occurrence; non-terminals around it cover the shortest span that makes a rule."""
+@lru_cache(maxsize=4096)
+def occurrence_rules(pair: Pair, chunks: Chunks, limits: Limits) -> dict[Rule, Links]:
+    """The rules of one occurrence; non-terminals around it cover the shortest span that makes a rule.
+
+    They are kept, not to be changed: a bitext may have a pair many times and is read once for every sentence.
+    """
     start, end = chunks[0][0], chunks[-1][1]
     result: dict[Rule, Links] = {}
     for left, right in product((False, True), repeat=2):

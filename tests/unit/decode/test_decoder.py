@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from itersel.base.errors import ConfigError, InputError
 from itersel.decode.decoder import MAX_WORDS, Decoder, DecoderConfig, Hypothesis
 from itersel.grammar.grammar import Grammar
@@ -136,7 +137,7 @@ def check_hypothesis(
     assert found.score == pytest.approx(product, abs=near)
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(600), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_oracle_finds_the_same(models: list[Models], data: st.DataObject) -> None:
     lines, sentence = data.draw(problems, label="grammar and sentence")
@@ -195,7 +196,7 @@ def test_the_oracle_finds_the_same(models: list[Models], data: st.DataObject) ->
     assert decoder.translate(sentence, grammar) in ties
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(problem=problems, pop_limit=st.integers(1, 4), seed=st.integers(0, 1000))
 def test_pruning_keeps_to_the_derivations(
     models: list[Models], problem: tuple[list[str], str], pop_limit: int, seed: int

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
 from itersel.cli import main
@@ -75,7 +76,7 @@ def assert_same(found: dict, expected: dict) -> None:
         assert found[rule][1] == links, rule
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     bitext=st.lists(pairs(), min_size=1, max_size=5),
     tight=st.booleans(),
@@ -280,7 +281,7 @@ def test_shards_need_no_text(tmp_path: Path) -> None:
 
 def test_frequent_phrases_have_the_same_rules(tmp_path: Path) -> None:
     """From 1,000 occurrences on a phrase is frequent; patterns of frequent phrases are found another way."""
-    bitext = random_bitext(450, words="ab", lengths=(5, 6))
+    bitext = 10 * random_bitext(45, words="ab", lengths=(5, 6))
     index = make_index(tmp_path, bitext)
     found = parse(Extractor(index, ExtractConfig(max_samples=0)).extract("a b a b a"))
     assert any(len(source) == 5 and source[1::2] == ("[X,1]", "[X,2]") for source, _ in found)
