@@ -1,8 +1,8 @@
 """Any job of itersel as a job of mrjob: maps each work item, reduces each range of keys (code: itersel.mapreduce).
 
 Input lines are work items as JSON. The job itself is a file (itersel.mapreduce.shipped_job), and its side files follow
-in the order that the file names them. Output lines are records (itersel.mapreduce.record_file). docs/training.md shows
-how to make all of this by hand:
+in the order that the file names them. Output lines are records (itersel.mapreduce.record_file). docs/engines-hadoop.md
+says how to make all of this by hand:
 
     python jobs/map_reduce.py -r local items.jsonl --job job.json --side lm.bin --side weights.vec > epoch.records
 """
@@ -100,7 +100,7 @@ def parse_item(line: str) -> WorkItem:
     try:
         return WorkItem.from_json(json.loads(line))
     except ValueError:
-        raise InputError(f"not a work item: {line[:200]!r}", hint="Write lines as in docs/training.md.") from None
+        raise InputError(f"not a work item: {line[:200]!r}", hint="See docs/engines-hadoop.md.") from None
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Spark: every job is one Spark job, in a Spark context that lives as long as the engine.
 
 mrjob's Spark harness is not used: it starts a context for every job, of which a run has two or more per round, and
-leaves folders behind (docs/engines-spark.md has the figures). Map and reduce are the functions of
+leaves folders behind (docs/design-choices.md has the figures). Map and reduce are the functions of
 itersel.mapreduce.execution, as everywhere; only the transport is Spark's own:
 
     work items → map (a partition per item) → shuffle by range → reduce (a partition per range) → driver

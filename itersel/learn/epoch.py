@@ -36,7 +36,7 @@ class EpochConfig:
     """Only the best derivation of each target string."""
     metric: Annotated[str, OneOf(*METRICS)] = "stupid_bleu"
     """What hypotheses are compared by. `stupid_bleu` makes output too short; with `fixed_stupid_bleu`, the reference
-    counts as one word longer (docs/results.md)."""
+    counts as one word longer (docs/results-settings.md)."""
     order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
     """Longest n-gram of the metric."""
     learn: LearnConfig = field(default_factory=LearnConfig)

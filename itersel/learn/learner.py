@@ -30,7 +30,7 @@ class LearnConfig:
 
     rule: Annotated[str, OneOf(*RULES)] = "margin_perceptron"
     """margin_perceptron: update if ⟨w, x̄⟩ < margin; perceptron, the ACL 2012 paper's: if ⟨w, x̄⟩ ≤ 0. Online, the latter
-    collapses on real data (docs/results.md); ramp: update by every pair, as rampion, exec and rebol do;
+    collapses on real data (docs/results-settings.md); ramp: update by every pair, as rampion, exec and rebol do;
     passive_aggressive, MIRA's: rank a pair by as much as its metric values differ, with a step of at most eta;
     soft_ramp (NAACL 2013): a step down the gradient of the list's soft ramp loss, without pairs."""
     margin: Annotated[float, Range(0)] = 1.0

@@ -1,7 +1,7 @@
 """Settings of learning that were left open, chosen by the data: number of shards, and whether features are sparse.
 
 The choice is a function of the shards and the configuration alone, made before anything else, and recorded like
-settings that were given. docs/results.md has the comparison that these values come from.
+settings that were given. docs/results-settings.md has the comparison that these values come from.
 """
 
 from __future__ import annotations
