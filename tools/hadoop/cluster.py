@@ -30,6 +30,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from class_archive import class_path, make_archive, sharing_options
 from cluster_settings import QUICK_START, write_settings
 
 HERE = Path(__file__).resolve().parent
@@ -38,7 +39,7 @@ HOME = Path(os.environ.get("ITERSEL_HADOOP") or CACHE / "hadoop-cluster").absolu
 """HADOOP_HOME of the local cluster: bin, etc/hadoop, jars, data, logs, run."""
 PORTS = ("hdfs", "hdfs_web", "yarn", "scheduler", "tracker", "admin", "yarn_web")
 OPENED = ("lang", "lang.reflect", "io", "net", "nio", "text", "util", "util.concurrent")
-JAVA = [*QUICK_START.split(), "-Djava.net.preferIPv4Stack=true"]
+JAVA = ["-Djava.net.preferIPv4Stack=true"]
 JAVA += [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in OPENED]
 DAEMONS = {  # name: main class, heap in MB
     "namenode": ("org.apache.hadoop.hdfs.server.namenode.NameNode", 160),
@@ -117,6 +118,7 @@ def install() -> None:
     jars = CACHE / f"hadoop-{version[1]}-jars"
     if not jars.is_dir():
         fetch(jars)
+    make_archive(jars, java_home(), QUICK_START)
     # The jars of HDFS lack its web pages; its daemons want the folders all the same.
     pages = ("etc/hadoop/webapps/hdfs", "etc/hadoop/webapps/datanode")
     for folder in ("bin", "etc/hadoop", "run", "logs/userlogs", *pages):
@@ -125,6 +127,14 @@ def install() -> None:
         shutil.copy(HERE / "hadoop", HOME / "bin" / name)
     if not (HOME / "jars").exists():
         (HOME / "jars").symlink_to(jars)
+    # Options of every Java machine here, as its `@file`. The settings come last: see class_archive.class_path.
+    words = [
+        *QUICK_START,
+        *sharing_options(jars, java_home()),
+        "-cp",
+        ":".join([*class_path(jars), f"{HOME}/etc/hadoop"]),
+    ]
+    (HOME / "etc" / "java.args").write_text("\n".join(words) + "\n")
 
 
 def fetch(jars: Path) -> None:
@@ -185,7 +195,7 @@ def running(name: str) -> int | None:
 
 
 def java(arguments: list[str]) -> list[str]:
-    return [f"{java_home()}/bin/java", *JAVA, "-cp", f"{HOME}/etc/hadoop:{HOME}/jars/*", *arguments]
+    return [f"{java_home()}/bin/java", f"@{HOME}/etc/java.args", *JAVA, *arguments]
 
 
 def environment() -> dict[str, str]:
