@@ -237,8 +237,8 @@ def _convert(hint: Any, given: Given, key: str, default: Any = None) -> Any:
 
 
 def _first(members: list[Any], given: Given, key: str) -> Any:
-    """The value as the first of several types that takes it. Only a dataclass takes a group of keys, and nothing
-    else: a mistake in a group is told of as one."""
+    """The value as the first of several types that takes it. Only a dataclass takes a group of keys, and
+    nothing else, so an error in a group is reported as that of the group."""
     grouped = isinstance(given.value, dict) or dataclasses.is_dataclass(given.value)
     members = [one for one in members if dataclasses.is_dataclass(_kind(one)) == grouped] or members
     for member in members[:-1]:

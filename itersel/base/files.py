@@ -131,7 +131,7 @@ def gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[str]:
-    """The name of a temporary file beside `path`, for what opens files by name; afterwards as atomic_write."""
+    """The name of a temporary file beside `path`, for code that opens files by name; then as in atomic_write."""
     path = Path(path)
     with _replacing(path) as (descriptor, temporary):
         try:
@@ -190,7 +190,7 @@ def remove_torn(path: str | os.PathLike[str]) -> None:
 
 
 def cannot_write(error: OSError, where: str | os.PathLike[str], hint: str | None = None) -> UserError:
-    """What to say of an error of writing: a full disk is not the user's mistake, a wrong name is."""
+    """The error to raise if writing fails: a full disk is not the user's mistake, a wrong name is."""
     kind = ResourceError if error.errno in MACHINE_ERRORS else InputError
     message = "cannot write: a file is where a folder should be"
     if not isinstance(error, NotADirectoryError | FileExistsError):

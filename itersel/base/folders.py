@@ -1,7 +1,7 @@
-"""Folders that say what they are: a folder that a verb writes has a mark with its kind, and no verb takes another's.
+"""Folders that say what they are: a folder that a verb writes has a mark with its kind; other verbs refuse it.
 
 The mark is the file `.itersel-folder`, one line with the name of the kind. Folders of itersel 0.1 have none; they are
-recognised by their records. A folder with other content is taken only if nothing in it has a name that the verb writes.
+recognised by their records. A folder with other content is accepted only if no name in it is one that the verb writes.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
-    """`name` is the system's, that of the training run."""
+    """One system; `name` is that of its training run."""
 
     name: str
     entries: tuple[Entry, ...]
@@ -68,22 +68,22 @@ class Repeats:
 
     test: str
     label: str
-    """Of the metric."""
+    """The name of the metric."""
     systems: tuple[tuple[str, tuple[float, ...]], ...]
 
 
 @dataclass(frozen=True)
 class Plot:
-    """What becomes of scores and model sizes as one setting changes, such as the λ of ℓ1."""
+    """Scores and model sizes as functions of one setting, such as the λ of ℓ1."""
 
     caption: str
     setting: str
     values: tuple[str, ...]
-    """Of the setting, ascending."""
+    """The values of the setting, ascending."""
     scores: tuple[tuple[str, tuple[float | None, ...]], ...]
-    """By label, one for each value."""
+    """Scores by label, one for each value of the setting."""
     sizes: tuple[float, ...]
-    """Features with a weight, one for each value."""
+    """Numbers of features with a weight, one for each value of the setting."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Progress:
         self.update(self.done + count, note)
 
     def skip(self, count: int, note: str = "") -> None:
-        """Count items that were finished before the stage began: they say nothing about its speed."""
+        """Count items that were finished before the stage began: they do not count for its speed."""
         self.skipped += count
         self.advance(count, note)
 

@@ -1,4 +1,4 @@
-"""What may be said of a field of a configuration beyond its type, as marks in `Annotated` (itersel.base.config)."""
+"""What a field of a configuration requires beyond its type, as marks in `Annotated` (itersel.base.config)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 
 class Rule:
-    """What a value must be beyond its type. Other rules can be made: give both methods."""
+    """What a value must be beyond its type. To make another rule, give both methods."""
 
     def apply(self, value: Any) -> Any:
         """The value, or another word for it; ValueError if it is not valid."""

@@ -1,7 +1,7 @@
-"""Processes that nobody uses just now, for those who can: a count that the processes of one command share.
+"""Idle processes for work that can use them: a count that the processes of one command share.
 
-Whoever runs several pieces of work side by side calls `share` before it forks. A piece that ends for good, with
-nothing left to begin, gives its process (`give`); the pieces that go on borrow what is there for each of their jobs.
+Code that runs several pieces of work side by side calls `share` before it forks. A piece that ends when no other piece
+is waiting gives its process (`give`); the pieces that still run borrow idle processes for each of their jobs.
 """
 
 from __future__ import annotations

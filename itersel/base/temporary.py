@@ -23,7 +23,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 @contextlib.contextmanager
 def temporary_folder(purpose: str, *, beside: Path | None = None) -> Iterator[Path]:
-    """A folder for one purpose, in TMPDIR or beside a path; it goes when the context ends.
+    """A folder for one purpose, in TMPDIR or beside a path; it is removed when the context ends.
 
     If it cannot be made, or the disk is full while it is in use, the error says so and names TMPDIR.
     """

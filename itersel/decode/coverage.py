@@ -1,4 +1,4 @@
-"""Which weights can meet a feature: a weight that meets none is ignored, and nobody notices but the translations.
+"""Which weights apply to a feature. A weight without a feature is ignored, and only the translations show it.
 
 Sparse weights of a switched-on group are met or not as the sentences have it; those of a switched-off group never are.
 A dense weight should have its feature in the grammars.

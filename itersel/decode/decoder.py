@@ -1,5 +1,5 @@
-"""Decoding: chart parsing with cube pruning, k-best derivations with feature vectors (ALGORITHMS §1; Chiang 2007,
-Huang & Chiang 2005). In: a sentence and its grammar. Out: translations. The work runs without Python's lock.
+"""Decoding: chart parsing with cube pruning, k-best derivations with feature vectors (Chiang 2007, Huang &
+Chiang 2005). In: a sentence and its grammar. Out: translations. The work runs without Python's lock.
 
     decoder = Decoder(Weights.read("weights.txt"), LanguageModel("lm.arpa.gz"))
     print(decoder.translate("ein mann mit einem hut", Grammar.read("grammar.0.gz")))

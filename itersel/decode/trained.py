@@ -20,7 +20,7 @@ class TrainedModel:
 
     path: str
     weights: Weights
-    """Of domains: their mean."""
+    """The weights; with weights by domain, their mean."""
     language_model: str | None = None
     domains: DomainWeights | None = None
     """Weights for each domain, if a folder of such was named."""
@@ -47,7 +47,7 @@ class TrainedModel:
 
 
 def _language_model(run: Path) -> str | None:
-    """The one that a run was trained with; None if it is no run or had none."""
+    """The language model that a run was trained with; None if it is no run or had none."""
     if not (run / RUN).is_file():
         return None
     model = read_json(run / RUN).get("configuration", {}).get("language_model")

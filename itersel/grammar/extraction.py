@@ -31,7 +31,7 @@ FEATURES = (
     "IsSingletonFE",
 )
 PHRASE_FEATURES = ("FgivenECoherent", "PhrasePenalty")
-"""The optional ones."""
+"""Features that rules have only with `phrase_features`."""
 CACHE_BYTES = 256 << 20
 FILES_CACHE_BYTES = 40 << 20
 """For grammar files, whose text and compression take most of the time: more would save little of it."""

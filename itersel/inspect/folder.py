@@ -27,7 +27,7 @@ LABELS = {
     "list table": "compiled lists",
     "columns": "columns of features",
 }
-"""For people, where the name of a kind says too little."""
+"""How a kind is called for people, where its name says too little."""
 
 
 def lines(path: Path, options: ViewOptions) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """JSON that itersel writes: records of builds, stages, shards, runs, wheelhouses and experiments, and statistics.
 
-Which record it is, its keys say. Values are shown by their keys, and a list of objects as a table.
+The keys say which record it is. Values are shown by their keys, and a list of objects as a table.
 """
 
 from __future__ import annotations

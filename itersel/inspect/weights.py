@@ -19,11 +19,11 @@ from itersel.model.vectors import MAGIC, Vector
 
 TEMPLATES = {"R:": "rule identity", "RBS:": "source bigrams", "RBT:": "target bigrams", "Shape_": "rule shapes"}
 GROUPS = {prefix: f"{TEMPLATES[prefix]} ({group})" for group, several in PREFIXES.items() for prefix in several}
-"""For people: the template and its group, by the prefix of the feature names."""
+"""The template and its group as shown to people, by the prefix of the feature names."""
 
 
 def read(path: Path) -> Weights | Vector:
-    """Either form, by content."""
+    """Weights in either form, recognised by content."""
     return Vector.read(path) if read_head(path, len(MAGIC)) == MAGIC else Weights.read(path)
 
 

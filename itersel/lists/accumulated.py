@@ -27,7 +27,7 @@ ARRAYS = {
     "keys": "<u8",
 }
 LEVEL = 1
-"""Of the compression: more takes three times as long and saves a tenth."""
+"""Level of the compression: a higher one takes three times as long and saves a tenth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class NewList:
 
     texts: Sequence[str]
     names: Sequence[str]
-    """Of the features, by number."""
+    """Names of the features, by number."""
     starts: npt.NDArray[np.int64]
     features: npt.NDArray[np.uint32]
     values: npt.NDArray[np.float64]
@@ -66,7 +66,7 @@ class AccumulatedLists:
     sentences: list[str]
     """What identifies each sentence; lists of other sentences cannot be added."""
     names: list[str]
-    """Of the features, by number."""
+    """Names of the features, by number."""
     offsets: npt.NDArray[np.int64]
     """List s has the rows offsets[s] … offsets[s + 1] − 1, in the order they were met."""
     starts: npt.NDArray[np.int64]

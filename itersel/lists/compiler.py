@@ -1,7 +1,7 @@
 """From n-best lists and references to a compiled table: parse, say how good each hypothesis is, number the features.
 
-Lists and references are walked through side by side, so one list a process is in memory, and the references of lists
-under way. Every list is parsed and scored by one of several processes; the table is the same for any number of them.
+Lists and references are read side by side, so memory holds one list per process and the references of lists in
+progress. Every list is parsed and scored by one of several processes; the table is the same for any number of them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ObjectiveConfig:
     order: Annotated[int, Range(1, MAX_ORDER)] = ORDER
     """Longest n-gram of the metric."""
     lower_is_better: bool = False
-    """Of the objective that lines carry."""
+    """Whether low values of the objective that lines carry are good."""
     unique: bool = True
     """Keep only the first of equal texts."""
 

@@ -69,7 +69,7 @@ class Source(ABC, Generic[Data]):
 
     @property
     def checksum(self) -> str:
-        """Of the content, in hexadecimal."""
+        """The checksum of the content, in hexadecimal."""
         return f"{self.data.checksum:016x}"
 
     def __len__(self) -> int:

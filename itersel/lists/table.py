@@ -53,9 +53,9 @@ class CompiledList:
     metric: npt.NDArray[np.float64]
     scores: npt.NDArray[np.float64]
     texts: Sequence[str]
-    """Of the hypotheses, and then the references."""
+    """Texts of the hypotheses, then of the references."""
     statistics: npt.NDArray[np.float32]
-    """Of the metric, one row per hypothesis; of no columns if the metric's values come from outside."""
+    """The metric's statistics, one row per hypothesis; without columns if the metric's values come from outside."""
 
     @classmethod
     def of(
@@ -166,7 +166,7 @@ class ListTable:
         return self.ids[number]
 
     def task(self, number: int) -> str:  # noqa: ARG002
-        """Lists have no task labels."""
+        """Lists have no domain labels."""
         return ""
 
     def texts(self, number: int) -> list[str]:

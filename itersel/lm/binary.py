@@ -22,14 +22,14 @@ from itersel.base.files import InputStream, atomic_path, gzip_errors, open_bytes
 from itersel.base.temporary import temporary_folder
 
 KINDS = ("probing", "trie", "quantised")
-"""The fastest; a smaller one with the same scores; the smallest, with values of 8 bits and so with other scores."""
+"""The fastest kind; a smaller one with the same scores; the smallest, whose values of 8 bits give other scores."""
 MAGIC = b"mmap lm http://kheafield.com/code"
 ARPA_ENDINGS = (".arpa.gz", ".arpa")
 ENDING = ".bin"
 FOLDER = "language-models"
 BLOCK_BYTES = 1 << 20
 KEPT_SECONDS = 30 * 24 * 3600
-"""The cache forgets what was not opened for so long, whenever a model is added."""
+"""Models that were not opened for this long are removed when another is added."""
 
 
 def is_binary(path: str | os.PathLike[str]) -> bool:
@@ -116,7 +116,7 @@ def _content_key(arpa: str | os.PathLike[str]) -> str:
 
 
 def _cache_folder() -> Path | None:
-    """The folder, made if need be, if it is nobody else's: not a link, and no one else may write there."""
+    """The folder, made if need be; None unless it is the user's own: not a link, and writable for nobody else."""
     root = os.environ.get("ITERSEL_CACHE")
     try:
         base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "itersel"

@@ -47,7 +47,7 @@ class SeenSentences:
     hashes: Hashes
     limit: int = LARGEST
     sentences: int = 0
-    """How many the text has, repeated ones included."""
+    """The number of sentences in the text, repeated ones included."""
 
     def find(self, texts: Sequence[str]) -> list[bool | None]:
         """Whether the model has seen each text; None for one that a sample cannot tell."""
@@ -89,7 +89,7 @@ class SeenWriter:
         self._limit = LARGEST
 
     def watch(self, lines: Iterable[str]) -> Iterator[str]:
-        """The same lines."""
+        """Yield the same lines."""
         for number, line in enumerate(lines):
             if self.without is None or number not in self.without:
                 self._lines.append(line)
@@ -120,7 +120,7 @@ class SeenWriter:
 
 
 def find_seen(model: str | os.PathLike[str]) -> SeenSentences | None:
-    """What is known of the model's text; None if nothing is."""
+    """What is known about the text of the model; None if nothing is."""
     path = seen_path(model)
     return SeenSentences.read(path) if path.is_file() else None
 

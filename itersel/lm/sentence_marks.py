@@ -1,7 +1,7 @@
-"""ARPA files whose model was estimated without marks of sentences: add <s> and </s>, so that it can be decoded with.
+"""ARPA files of models that were estimated without sentence marks: add <s> and </s>, so that a decoder can use them.
 
 Such a model says nothing about where sentences end. Every sentence's end gets the same probability here, that of <unk>
-or of the rarest word, so it changes no ranking except through the weights of backing off.
+or of the rarest word, so it changes no ranking except through back-off weights.
 """
 
 from __future__ import annotations

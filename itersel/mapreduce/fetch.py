@@ -1,7 +1,7 @@
 """Shard files for workers: a path is read where it is; an address such as hdfs://… is copied to the node once.
 
-Copies lie in a cache folder of the node, by the shard's checksum, so that later work items and rounds find them. A copy
-appears under its name only when it is complete; the oldest ones go when the folder outgrows its limit.
+Copies are in a cache folder of the node, named by the shard's checksum, so that later work items and rounds find them.
+A copy appears under its name only when it is complete. The oldest ones are removed when the folder outgrows its limit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_address(path: str) -> bool:
 def open_item_source(file: ItemFile) -> AnySource:
     """The shard or table of lists that a work item names, fetched if it is not a local path.
 
-    A damaged copy goes: the next attempt fetches it anew.
+    A damaged copy is removed: the next attempt fetches it again.
     """
     if not is_address(file.path):
         source = open_source(file.path)

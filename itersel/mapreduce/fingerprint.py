@@ -15,7 +15,7 @@ from itersel.mapreduce.work_item import WorkItem
 
 
 def fingerprint(job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]) -> str:
-    """Of the job, its items and its side files; files by content, so that they may move."""
+    """The hash of the job, its items and its side files; files count by content, so they may move."""
     digest = hashlib.sha256(json.dumps(describe_job(job), sort_keys=True, default=str).encode())
     for name in sorted(side):
         digest.update(f"\n{name} {content_checksum(side[name].path)}".encode())

@@ -1,6 +1,6 @@
 """A shard as a work item: some sentences of one or several compiled files, each with the fold of its language model.
 
-Sentences can be dealt out anew without compiling anything again (itersel.run.layout): an item names them by file and
+Sentences can be divided again without compiling anything (itersel.run.layout): an item names them by file and
 number.
 """
 
@@ -22,7 +22,7 @@ class Part:
 
     file: ItemFile
     sentences: tuple[int, ...] | None = None
-    """None: all."""
+    """Numbers of the sentences; None: all."""
     fold: int | None = None
     """Which of the run's language models by fold the sentences are decoded with; None: the run's one model."""
 

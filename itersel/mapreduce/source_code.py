@@ -1,4 +1,4 @@
-"""Code that travels with a job: an algorithm of somebody else's, which workers do not have installed.
+"""Code that travels with a job: an algorithm from outside this package, which workers do not have installed.
 
 The module of a job that is not this package's (or the package around it) is packed into an archive, a side file of the
 job; a worker puts the archive on its path before it looks for the job's class. Only Python sources travel.

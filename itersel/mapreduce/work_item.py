@@ -18,7 +18,7 @@ class ItemFile:
 
     path: str
     checksum: str
-    """Of the content, as the kind of file defines it: a worker notices another file of the same name."""
+    """The checksum of the content, by which a worker notices another file of the same name."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class WorkItem:
     """What one mapper has to do. Engines see files, state and size; `values` are for the job alone."""
 
     number: int
-    """From 0. Reducers and the driver see results in this order."""
+    """The number of the item, from 0. Reducers and the driver see results in this order."""
     name: str
-    """For people."""
+    """The name of the item in messages."""
     size: int = 1
     """Units of work, such as sentences: progress counts them, and large items start first."""
     files: tuple[ItemFile, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
-    """JSON."""
+    """Values that can be written as JSON."""
     state: str | None = None
     """A file whose content travels with the item: what the item's shard carries from round to round."""
     state_content: bytes | None = None
@@ -58,7 +58,7 @@ class WorkItem:
         return replace(self.addressed(lambda one: os.path.abspath(one.path)), state=state)
 
     def to_json(self, *, with_state: bool = False) -> dict[str, Any]:
-        """JSON. `with_state` puts the state's content in, for workers that do not see the driver's files."""
+        """The item as JSON; `with_state` adds the state's content, for workers that do not see the driver's files."""
         content = self.read_state() if with_state else self.state_content
         return {
             "number": self.number,

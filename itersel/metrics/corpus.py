@@ -25,7 +25,7 @@ Statistics = npt.NDArray[np.float64]
 Scores = npt.NDArray[np.float64]
 
 TOKENIZERS = ("none", "13a", "intl", "char", "zh", "ja-mecab", "ko-mecab")
-"""Those of sacrebleu's that need no download; the last two need packages of their own."""
+"""sacrebleu's tokenisers that need no download; the last two need packages of their own."""
 CASES = ("mixed", "lower")
 
 
@@ -60,7 +60,7 @@ class CorpusMetric:
 
     @property
     def signature(self) -> str:
-        """sacrebleu's: number of references, case, tokeniser, version …"""
+        """sacrebleu's signature: number of references, case, tokeniser, version …"""
         return self._sacrebleu.get_signature().format()
 
     def words(self, text: str) -> list[str]:
@@ -95,7 +95,7 @@ class CorpusMetric:
 
 
 def direction(name: str) -> int:
-    """1 for a metric of which higher is better, -1 where lower is."""
+    """1 if higher values of the metric are better, -1 if lower ones are."""
     return _KINDS[name].direction
 
 

@@ -55,5 +55,5 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def split_names(text: str) -> list[str]:
-    """The inverse: the names in such a text."""
+    """The inverse of `join_names`."""
     return text.split("\n") if text else []

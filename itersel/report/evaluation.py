@@ -87,7 +87,7 @@ def _probability(p: float) -> list[Any]:
 
 
 def evaluation_values(evaluation: Evaluation) -> dict[str, Any]:
-    """The same for the browser: a row of scores a system, a row a comparison."""
+    """The same for the browser: one row of scores per system, one row per comparison."""
     return {
         "sentences": evaluation.sentences,
         "metrics": [

@@ -59,11 +59,11 @@ class Run:
 
     @property
     def shard_count(self) -> int:
-        """As trained on; before the first epoch, the number of files."""
+        """The number of shards; before the first epoch, that of files."""
         return len(self.epochs[-1].shards) if self.epochs else len(self.checksums("shards"))
 
     def checksums(self, key: str) -> tuple[str, ...]:
-        """Of the run's `shards`, `devtest` or `fold_models` files."""
+        """Checksums of the run's `shards`, `devtest` or `fold_models` files."""
         return tuple(str(self.identity.get(f"{key}.{k}")) for k in range(int(self.identity.get(f"{key}.count", 0))))
 
     @property

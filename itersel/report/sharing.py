@@ -1,7 +1,7 @@
 """What domains share of a model (WMT 2013): for runs whose shards are domains, as tables.
 
 In: an epoch's rows (itersel.learn.domain_rows). After an epoch, a domain's weight of a feature is the weight that all
-domains started from and what this domain changed. So the tables show both: in how many domains a feature has a weight,
+domains started from plus what this domain changed. So the tables show both: in how many domains a feature has a weight,
 and in how many the epoch changed it, upwards or downwards.
 """
 
@@ -53,7 +53,7 @@ def _smaller_side(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def sharing(run: Run) -> Sharing | None:
-    """Of the run's best epoch; None if its shards are not domains."""
+    """The sharing in the run's best epoch; None if its shards are not domains."""
     best = run.best
     folder = None if best is None else run.folder(best.number)
     rows = None if folder is None else DomainRows.read(folder)

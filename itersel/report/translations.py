@@ -51,9 +51,9 @@ class DevtestSet:
 
     total: int
     sources: tuple[Source, ...]
-    """Those that are shown, evenly taken from all."""
+    """The sentences that are shown, taken evenly from all."""
     outputs: dict[int, tuple[Outputs, ...]]
-    """By number of the run, in the order of the sentences."""
+    """Outputs by number of the run, in the order of the sentences."""
     note: str = ""
     """Why there are no sources, if so."""
 

@@ -31,7 +31,7 @@ class WeightHistory:
     names: tuple[str, ...]
     starts: tuple[float, ...] | None
     epochs: tuple[tuple[float, ...], ...]
-    """By feature."""
+    """Weights after each epoch, by feature."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class AnswerCache:
         self._connection: sqlite3.Connection | None = None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bool]:
-        """The known ones among the keys."""
+        """The known answers among these keys."""
         found: dict[bytes, bool] = {}
         with self._explained():
             for key in keys:
@@ -100,7 +100,7 @@ class CachedResponse:
         return [self.memory[key] for key in keys]
 
     def key(self, sentence_id: str, text: str) -> bytes:
-        """Stands for the question."""
+        """A hash that stands for the question."""
         digest = hashlib.blake2b(digest_size=16)
         for part in (self.checksum, sentence_id, text):
             content = part.encode()

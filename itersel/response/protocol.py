@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
     attempted: bool
     """Whether the task could begin at all: a question that has no parse is never answered."""
     detail: str = ""
-    """For people: the answer, or why there is none."""
+    """The answer for people, or why there is none."""
 
 
 @runtime_checkable

@@ -52,7 +52,7 @@ class Parse:
 
 
 class QuestionParser:
-    """For one thread."""
+    """Parses questions; for one thread."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from itersel.response.geoquery.data import EMPTY_ANSWER
 
 @dataclass(frozen=True)
 class AnswerScores:
-    """In percent. Precision is correct / parsed, recall is correct / all, F1 their harmonic mean; 0 where undefined."""
+    """In percent: precision is correct / parsed, recall is correct / all, F1 their harmonic mean; 0 where undefined."""
 
     precision: float
     recall: float
