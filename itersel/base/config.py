@@ -4,8 +4,8 @@ The type of a field says what its value may be, and marks in `Annotated` say the
 
     @dataclass(frozen=True)
     class MertConfig:
-        restarts: Annotated[int, Range(0, 1000)] = 20
-        space: Annotated[str, OneOf("lists", "forest")] = "lists"
+        starts: Annotated[int, Range(1)] = 20
+        space: Annotated[str, OneOf("list", "forest")] = "list"
         start: PathStr | None = None
 
         def __post_init__(self) -> None:

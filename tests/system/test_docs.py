@@ -13,16 +13,18 @@ LIMIT = 120
 SUFFIXES = "bash|cc|conf|hh|js|md|png|pyi?|sbatch|sh|txt|weights|xml|yaml"
 """Endings of files of the repository that documents name."""
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", "tools/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
+CONFIGURATIONS = [*sorted((ROOT / "conf").rglob("*.yaml")), *sorted((ROOT / "benchmarks").glob("*.yaml"))]
+"""Their comments are documentation, too."""
 TOP = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"work"}
 """Folders whose files a document may name; work/ is for what commands make."""
 
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 
 
-@each_document
+@pytest.mark.parametrize("document", DOCUMENTS + CONFIGURATIONS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_lines_are_short(document: Path) -> None:
     lines = document.read_text(encoding="utf-8").splitlines()
     assert [f"{number}: {len(line)}" for number, line in enumerate(lines, 1) if len(line) > LIMIT] == []
