@@ -1,4 +1,4 @@
-"""Train weights on shards: sgd, mix_sgd, iter_mix_sgd or iter_sel_sgd.
+"""Train or tune weights on shards, with any algorithm and on any engine.
 
 Reads a YAML configuration (conf/train.yaml shows all keys with their defaults). Options override it. Paths in the file
 are relative to the file; paths on the command line are relative to the current folder. All output goes into the
