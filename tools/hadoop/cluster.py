@@ -230,7 +230,8 @@ def launch(name: str) -> None:
     main_class, heap = DAEMONS[name]
     arguments = [f"-Xmx{heap}m", f"-Dhadoop.home.dir={HOME}", main_class]
     if name.startswith("nodemanager"):
-        folders = {"local-dirs": HOME / "data" / name, "log-dirs": HOME / "logs" / "userlogs"}
+        # Each its own: a node that has handed in an application's logs deletes the application's folder.
+        folders = {"local-dirs": HOME / "data" / name, "log-dirs": HOME / "logs" / "userlogs" / name}
         arguments += [f"-Dyarn.nodemanager.{key}={folder}" for key, folder in folders.items()]
     with open(HOME / "logs" / f"{name}.log", "ab") as log:
         process = subprocess.Popen(
