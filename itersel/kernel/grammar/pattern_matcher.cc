@@ -75,6 +75,9 @@ PatternMatcher::PatternMatcher(const IndexedText& index, const ExtractOptions& o
   for (std::uint32_t rank = 0; rank < index_.frequent.size; ++rank) {
     const FrequentPhrase& phrase = index_.frequent[rank];
     ranks_.emplace(std::uint64_t{phrase.low} << 32 | phrase.length, rank);
+    in_frequent_.resize(index_.bucket.size);
+    const std::uint32_t* words = index_.source.data + index_.suffixes[phrase.low];
+    for (std::uint32_t i = 0; i < phrase.length; ++i) in_frequent_[words[i]] = 1;
   }
 }
 
@@ -146,6 +149,9 @@ std::uint32_t PatternMatcher::frequency_rank(const PhrasePattern& phrase) {
 // Pairs of frequent phrases, and triples around a super-frequent one, in text order; otherwise an empty pointer.
 MatchesPointer PatternMatcher::find_frequent(const PhrasePattern& pattern) {
   if (ranks_.empty()) return nullptr;
+  for (char32_t symbol : pattern) {
+    if (symbol != kGap && (symbol >= in_frequent_.size() || !in_frequent_[symbol])) return nullptr;
+  }
   const std::vector<PhrasePattern> chunks = split_chunks(pattern);
   std::uint32_t ranks[kMaxChunks];
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -169,27 +175,37 @@ MatchesPointer PatternMatcher::in_text_order(std::uint32_t rank, const PhrasePat
     const MatchesPointer matches = find(phrase);
     std::vector<std::uint32_t> positions(matches->positions, matches->positions + matches->count);
     std::sort(positions.begin(), positions.end());
-    sorted = make_matches(1, positions.data(), positions.data() + positions.size());
+    positions.push_back(UINT32_MAX);  // where join() stops
+    auto result = std::make_shared<Matches>();
+    result->count = matches->count;
+    result->owned = std::move(positions);
+    result->positions = result->owned.data();
+    sorted = result;
   }
   return sorted;
 }
 
-// Extends occurrences by a phrase after a gap. Both lists are in text order, so one walk over them finds all pairs.
+// Extends occurrences by a phrase after a gap. Both lists are in text order, so one walk over them finds all pairs. The
+// second ends with a position behind all others.
 const std::uint32_t* PatternMatcher::join(const Matches& prefix, std::uint32_t first_length, const Matches& last,
                                           std::uint32_t last_length) {
-  const std::uint32_t chunks = prefix.chunks, *source_start = index_.source_start.data;
-  const std::uint32_t *next = last.positions, *stop = last.positions + last.count;
-  std::uint32_t sentence = 0;
+  const std::uint32_t chunks = prefix.chunks, *next = last.positions;
   std::uint32_t* to = found_.data();
   for (const std::uint32_t *at = prefix.positions, *end = at + prefix.count * chunks; at != end; at += chunks) {
-    while (source_start[sentence + 1] <= at[0]) ++sentence;
-    const std::uint32_t sentence_end = source_start[sentence + 1] - 1, begin = at[chunks - 1] + first_length + 1;
+    const std::uint32_t begin = at[chunks - 1] + first_length + 1;
+    const std::uint32_t* found;
+    if (chunks == 1) {
+      while (*next < begin) ++next;
+      found = next;
+    } else {
+      while (*next <= at[0]) ++next;  // the list goes by the first position, not by the last
+      for (found = next; *found < begin;) ++found;
+    }
+    if (*found >= at[0] + options_.max_span) continue;
+    const std::uint32_t sentence_end = index_.source_start[index_.sentence[at[0]] + 1] - 1;
     const std::uint32_t limit = std::min(at[0] + options_.max_span, sentence_end);
-    while (next != stop && *next <= at[0]) ++next;  // the list goes by the first position, not by the last
-    const std::uint32_t* found = next;
-    while (found != stop && *found < begin) ++found;
     to = make_room(to, chunks + 1);
-    for (; found != stop && *found + last_length <= limit; ++found) {
+    for (; *found < limit && *found + last_length <= limit; ++found) {
       for (std::uint32_t i = 0; i < chunks; ++i) *to++ = at[i];
       *to++ = *found;
     }

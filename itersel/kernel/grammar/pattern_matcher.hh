@@ -55,6 +55,7 @@ class PatternMatcher {
   const ExtractOptions options_;
   GenerationCache<PhrasePattern, MatchesPointer> cache_;
   std::unordered_map<std::uint64_t, std::uint32_t> ranks_;           // low << 32 | length -> rank
+  std::vector<char> in_frequent_;                                    // by word: whether a frequent phrase has it
   std::unordered_map<std::uint32_t, MatchesPointer> in_text_order_;  // rank -> occurrences of a frequent phrase
   std::vector<std::uint32_t> found_;
 };
