@@ -68,6 +68,16 @@ void scan(const std::uint32_t* source, std::uint32_t next, std::uint32_t limit, 
   }
 }
 
+void mark(std::vector<std::uint64_t>& marks, std::uint32_t place) {
+  marks[place / 64] |= std::uint64_t{1} << place % 64;
+}
+
+// The marks of 64 places, the first one lowest.
+std::uint64_t marks_from(const std::vector<std::uint64_t>& marks, std::uint32_t place) {
+  const std::uint64_t* at = marks.data() + place / 64;
+  return at[0] >> place % 64 | at[1] << 1 << (63 - place % 64);
+}
+
 }  // namespace
 
 PatternMatcher::PatternMatcher(const IndexedText& index, const ExtractOptions& options, std::size_t cache_bytes)
@@ -78,6 +88,11 @@ PatternMatcher::PatternMatcher(const IndexedText& index, const ExtractOptions& o
     in_frequent_.resize(index_.bucket.size);
     const std::uint32_t* words = index_.source.data + index_.suffixes[phrase.low];
     for (std::uint32_t i = 0; i < phrase.length; ++i) in_frequent_[words[i]] = 1;
+  }
+  if (ranks_.empty()) return;
+  separators_.resize(index_.source.size / 64 + 2);
+  for (std::uint32_t i = 0; i < index_.source.size; ++i) {
+    if (index_.source[i] == kSeparator) mark(separators_, i);
   }
 }
 
@@ -164,8 +179,8 @@ MatchesPointer PatternMatcher::find_frequent(const PhrasePattern& pattern) {
   const std::uint32_t first_length = static_cast<std::uint32_t>(chunks[chunks.size() - 2].size());
   const MatchesPointer prefix =
       chunks.size() == 2 ? in_text_order(ranks[0], chunks[0]) : find(chunks[0] + kGap + chunks[1]);
-  const MatchesPointer last = in_text_order(ranks[chunks.size() - 1], chunks.back());
-  const std::uint32_t* end = join(*prefix, first_length, *last, static_cast<std::uint32_t>(chunks.back().size()));
+  const Marks& last = marks_of(ranks[chunks.size() - 1], chunks.back());
+  const std::uint32_t* end = join(*prefix, first_length, last, static_cast<std::uint32_t>(chunks.back().size()));
   return make_matches(static_cast<std::uint32_t>(chunks.size()), found_.data(), end);
 }
 
@@ -175,39 +190,47 @@ MatchesPointer PatternMatcher::in_text_order(std::uint32_t rank, const PhrasePat
     const MatchesPointer matches = find(phrase);
     std::vector<std::uint32_t> positions(matches->positions, matches->positions + matches->count);
     std::sort(positions.begin(), positions.end());
-    positions.push_back(UINT32_MAX);  // where join() stops
-    auto result = std::make_shared<Matches>();
-    result->count = matches->count;
-    result->owned = std::move(positions);
-    result->positions = result->owned.data();
-    sorted = result;
+    sorted = make_matches(1, positions.data(), positions.data() + positions.size());
   }
   return sorted;
 }
 
-// Extends occurrences by a phrase after a gap. Both lists are in text order, so one walk over them finds all pairs. The
-// second ends with a position behind all others.
-const std::uint32_t* PatternMatcher::join(const Matches& prefix, std::uint32_t first_length, const Matches& last,
+// Where a phrase starts. They are kept while all take little memory.
+const PatternMatcher::Marks& PatternMatcher::marks_of(std::uint32_t rank, const PhrasePattern& phrase) {
+  Marks& marks = marks_[rank];
+  if (marks.empty()) {
+    if (marks_.size() > 1 && marks_.size() * separators_.size() * sizeof separators_[0] > options_.cache_bytes / 8) {
+      marks_.clear();
+      return marks_of(rank, phrase);
+    }
+    marks.resize(separators_.size());
+    const MatchesPointer matches = find(phrase);
+    for (std::size_t i = 0; i < matches->count; ++i) mark(marks, matches->positions[i]);
+  }
+  return marks;
+}
+
+// Extends occurrences by a phrase after a gap, whose places are looked up 64 at a time: no branch depends on how far
+// away the next one is.
+const std::uint32_t* PatternMatcher::join(const Matches& prefix, std::uint32_t first_length, const Marks& last,
                                           std::uint32_t last_length) {
-  const std::uint32_t chunks = prefix.chunks, *next = last.positions;
+  const std::uint32_t chunks = prefix.chunks;
   std::uint32_t* to = found_.data();
   for (const std::uint32_t *at = prefix.positions, *end = at + prefix.count * chunks; at != end; at += chunks) {
-    const std::uint32_t begin = at[chunks - 1] + first_length + 1;
-    const std::uint32_t* found;
-    if (chunks == 1) {
-      while (*next < begin) ++next;
-      found = next;
-    } else {
-      while (*next <= at[0]) ++next;  // the list goes by the first position, not by the last
-      for (found = next; *found < begin;) ++found;
-    }
-    if (*found >= at[0] + options_.max_span) continue;
-    const std::uint32_t sentence_end = index_.source_start[index_.sentence[at[0]] + 1] - 1;
-    const std::uint32_t limit = std::min(at[0] + options_.max_span, sentence_end);
+    // From the gap's first word on, with which the phrase does not begin, to the last place where the phrase fits.
+    std::uint32_t place = at[chunks - 1] + first_length;
+    const std::uint32_t limit = at[0] + options_.max_span + 1 - last_length;
     to = make_room(to, chunks + 1);
-    for (; *found < limit && *found + last_length <= limit; ++found) {
-      for (std::uint32_t i = 0; i < chunks; ++i) *to++ = at[i];
-      *to++ = *found;
+    for (std::uint64_t gap = 1; place < limit; place += 64, gap = 0) {
+      const std::uint64_t ends = marks_from(separators_, place);
+      const std::uint64_t before_end = (ends & (0 - ends)) - 1;
+      const std::uint64_t before_limit = limit - place < 64 ? (std::uint64_t{1} << (limit - place)) - 1 : UINT64_MAX;
+      std::uint64_t hits = marks_from(last, place) & before_end & before_limit & ~gap;
+      for (; hits != 0; hits &= hits - 1) {
+        for (std::uint32_t i = 0; i < chunks; ++i) *to++ = at[i];
+        *to++ = place + static_cast<std::uint32_t>(__builtin_ctzll(hits));
+      }
+      if (ends != 0) break;
     }
   }
   return to;
