@@ -182,6 +182,43 @@ def _replacing(path: Path) -> Iterator[tuple[int, str]]:
         raise
 
 
+def write_unsynced(path: Path, content: bytes) -> None:
+    """Write a file into an existing folder, whole or not at all if this process is killed.
+
+    A crash of the machine may cut the file short: for many small files whose checksums are kept, with `sync_folder`
+    after the last one.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            with open(temporary, "wb", buffering=0) as stream:
+                left = memoryview(content)
+                while left:
+                    left = left[stream.write(left) :]
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise cannot_write(error, path, "Nothing was left under the final name.") from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until all files that were written to this folder are on disk."""
+    from itersel import _kernel  # here, because files are also read where the kernel is not needed
+
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            number = _kernel.sync_file_system(descriptor)
+            if number:
+                raise OSError(number, os.strerror(number))
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise cannot_write(error, folder) from None
+
+
 def remove_torn(path: str | os.PathLike[str]) -> None:
     """Remove temporary files that a killed `atomic_write` of this file left. Nobody may be writing it."""
     path = Path(path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Annotated
@@ -117,6 +117,10 @@ class Extractor:
         """
         return self._extractor.extract_text(*self._filtered(sentence, number, where))
 
+    def extract_gzip(self, sentence: str, number: int = 0, *, where: str | None = None) -> bytes:
+        """The same as a gzip file without a time stamp; the text stays in the kernel."""
+        return self._extractor.extract_gzip(*self._filtered(sentence, number, where))
+
     def grammar(
         self, sentence: str, number: int = 0, *, where: str | None = None, goal: str = "S", nonterminal: str = "X"
     ) -> Grammar:
@@ -149,22 +153,19 @@ def extract_grammars(
     *,
     jobs: int = 1,
     name: str | os.PathLike[str] = "sentence",
-    finish: Callable[[bytes], bytes] | None = None,
+    compress: bool = False,
 ) -> Iterator[tuple[int, bytes]]:
     """Yield (number, grammar) for every (number, sentence), in the given order, whatever `jobs` is.
 
-    With several jobs, worker processes share the mapped index. `finish`, such as a compressor, is applied to each
-    grammar where it was made. Messages call sentence i `name:i+1`.
+    With several jobs, worker processes share the mapped index. With `compress`, grammars are gzip files. Messages call
+    sentence i `name:i+1`.
     """
     name, extractor = os.fspath(name), Extractor(index, options, cache_bytes=FILES_CACHE_BYTES)
+    extract_one = extractor.extract_gzip if compress else extractor.extract
     jobs = process_count(jobs, len(sentences) if isinstance(sentences, Sized) else None)
 
     def extract(batch: Sequence[tuple[int, str]]) -> list[tuple[int, bytes]]:
-        made = []
-        for number, sentence in batch:
-            grammar = extractor.extract(sentence, number, where=f"{name}:{number + 1}")
-            made.append((number, grammar if finish is None else finish(grammar)))
-        return made
+        return [(number, extract_one(sentence, number, where=f"{name}:{number + 1}")) for number, sentence in batch]
 
     remaining = iter(sentences)
     batches = iter(lambda: list(islice(remaining, BATCH if jobs > 1 else 1)), [])

@@ -4,6 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#if defined(__GNUC__) && defined(__x86_64__)
+#include <immintrin.h>
+#define ITERSEL_CARRY_LESS
+#endif
+
 namespace itersel {
 namespace {
 
@@ -29,11 +34,10 @@ struct CrcTables {
   }
 };
 
-std::uint32_t crc32(std::uint32_t crc, std::string_view text) {
+// `crc` is complemented, here and below.
+std::uint32_t crc_by_table(std::uint32_t crc, const char* text, std::size_t left) {
   static const CrcTables tables;
-  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
-  std::size_t left = text.size();
-  crc = ~crc;
+  const auto* at = reinterpret_cast<const unsigned char*>(text);
   for (; left >= 8; at += 8, left -= 8) {
     const std::uint32_t low = crc ^ (at[0] | at[1] << 8 | at[2] << 16 | static_cast<std::uint32_t>(at[3]) << 24);
     crc = tables.of[7][low & 255] ^ tables.of[6][low >> 8 & 255] ^ tables.of[5][low >> 16 & 255] ^
@@ -41,7 +45,50 @@ std::uint32_t crc32(std::uint32_t crc, std::string_view text) {
           tables.of[0][at[7]];
   }
   for (; left > 0; ++at, --left) crc = crc >> 8 ^ tables.of[0][(crc ^ *at) & 255];
-  return ~crc;
+  return crc;
+}
+
+#ifdef ITERSEL_CARRY_LESS
+// The remainder of x to the n-th power, reflected, as a factor for a product that comes out one bit too low.
+std::int64_t remainder_of_power(int n) {
+  std::uint32_t power = 0x80000000u;
+  for (int i = 0; i < n; ++i) power = power >> 1 ^ (power & 1 ? 0xEDB88320u : 0);
+  return static_cast<std::int64_t>(power) << 1;
+}
+
+// The text is a polynomial of which only the remainder matters: its first 16 bytes times x^128, taken modulo the
+// polynomial of the CRC, can be added to the next 16. Four such accumulators, 64 bytes apart, hide the latency of a
+// product. What is left, 64 bytes with the same remainder as all of the text before, goes by table.
+__attribute__((target("pclmul,sse2"))) std::uint32_t crc_by_products(std::uint32_t crc, const char* text,
+                                                                     std::size_t size) {
+  constexpr int kAccumulators = 4, kBits = 128 * kAccumulators;
+  static const std::int64_t far = remainder_of_power(kBits + 32), near = remainder_of_power(kBits - 32);
+  const __m128i factors = _mm_set_epi64x(near, far);
+  const auto* at = reinterpret_cast<const __m128i*>(text);
+  const __m128i* const end = at + size / 64 * kAccumulators;
+  __m128i sum[kAccumulators];
+  for (int i = 0; i < kAccumulators; ++i) sum[i] = _mm_loadu_si128(at++);
+  sum[0] = _mm_xor_si128(sum[0], _mm_cvtsi32_si128(static_cast<int>(crc)));
+  while (at != end) {
+    for (int i = 0; i < kAccumulators; ++i) {
+      const __m128i low = _mm_clmulepi64_si128(sum[i], factors, 0x00),
+                    high = _mm_clmulepi64_si128(sum[i], factors, 0x11);
+      sum[i] = _mm_xor_si128(_mm_xor_si128(low, high), _mm_loadu_si128(at++));
+    }
+  }
+  char rest[sizeof sum];
+  std::memcpy(rest, sum, sizeof sum);
+  crc = crc_by_table(0, rest, sizeof rest);
+  return crc_by_table(crc, reinterpret_cast<const char*>(end), size % 64);
+}
+#endif
+
+std::uint32_t crc32(std::uint32_t crc, std::string_view text) {
+#ifdef ITERSEL_CARRY_LESS
+  static const bool multiplies = __builtin_cpu_supports("pclmul");
+  if (multiplies && text.size() >= 64) return ~crc_by_products(~crc, text.data(), text.size());
+#endif
+  return ~crc_by_table(~crc, text.data(), text.size());
 }
 
 // The symbol of each length and distance, with the extra bits that follow it.

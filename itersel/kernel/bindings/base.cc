@@ -1,4 +1,7 @@
 // Python's view of checksums, feature ids and compression.
+#include <unistd.h>
+
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,18 @@ void bind_base(py::module_& module) {
         return py::bytes(packed);
       },
       py::arg("content"));
+  // All that was written to the file system of an open file is on disk then. Returns the error's number, or 0.
+  module.def(
+      "sync_file_system",
+      [](int descriptor) {
+#ifdef __linux__
+        return syncfs(descriptor) == 0 ? 0 : errno;
+#else
+        sync();
+        return fsync(descriptor) == 0 ? 0 : errno;
+#endif
+      },
+      py::arg("descriptor"), py::call_guard<py::gil_scoped_release>());
 }
 
 }  // namespace itersel

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hh"
+#include "base/gzip.hh"
 #include "bindings/module.hh"
 #include "grammar/bitext_index.hh"
 #include "grammar/grammar_extractor.hh"
@@ -97,6 +98,20 @@ void bind_grammar(py::module_& module) {
               grammar = extractor.extract_text(sentence, checked(extractor, modulus, remainder, where), where);
             }
             return py::bytes(grammar.data(), grammar.size());
+          },
+          py::arg("sentence"), py::arg("modulus"), py::arg("remainder"), py::arg("where"))
+      .def(
+          "extract_gzip",
+          [](GrammarExtractor& extractor, const std::string& sentence, std::uint32_t modulus, std::uint32_t remainder,
+             const std::string& where) {
+            std::string packed;
+            {
+              py::gil_scoped_release release;
+              thread_local GzipWriter writer;  // its tables are worth keeping
+              writer.add(extractor.extract_text(sentence, checked(extractor, modulus, remainder, where), where));
+              packed = writer.finish();
+            }
+            return py::bytes(packed);
           },
           py::arg("sentence"), py::arg("modulus"), py::arg("remainder"), py::arg("where"))
       .def(

@@ -91,12 +91,14 @@ void GrammarExtractor::walk(std::string_view sentence, const SentenceFilter& fil
 
 GrammarExtractor::BlockPointer GrammarExtractor::block(const PhrasePattern& pattern, const SentenceFilter& filter) {
   if (filter.modulus == SentenceFilter::kOneSentence) return block_without(pattern, filter.remainder);
-  PhrasePattern key = pattern;
+  PhrasePattern with_fold;
   if (filter.modulus != 0) {
-    key.push_back(kGap);  // no pattern ends like this
-    key.push_back(filter.modulus);
-    key.push_back(filter.remainder);
+    with_fold = pattern;
+    with_fold.push_back(kGap);  // no pattern ends like this
+    with_fold.push_back(filter.modulus);
+    with_fold.push_back(filter.remainder);
   }
+  const PhrasePattern& key = filter.modulus != 0 ? with_fold : pattern;
   if (BlockPointer known = blocks_.get(key)) return known;
   const MatchesPointer matches = matcher_.find(pattern);
   if (matches->count == 0) return no_rules(false);  // the matcher remembers that

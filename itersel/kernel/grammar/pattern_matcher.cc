@@ -68,6 +68,38 @@ void scan(const std::uint32_t* source, std::uint32_t next, std::uint32_t limit, 
   }
 }
 
+// The same for [limit, next), from its end, back to the sentence's start.
+template <class Found>
+void scan_back(const std::uint32_t* source, std::uint32_t next, std::uint32_t limit, std::uint32_t word,
+               Found&& found) {
+#ifdef __SSE2__
+  const __m128i sought = _mm_set1_epi32(static_cast<int>(word)), end = _mm_set1_epi32(kSeparator);
+  const auto places = [](__m128i equal) { return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(equal))); };
+  const auto last = [](unsigned marks) { return 31 - static_cast<unsigned>(__builtin_clz(marks)); };
+  for (; next >= limit + 4; next -= 4) {
+    const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + next - 4));
+    const unsigned ends = places(_mm_cmpeq_epi32(words, end));
+    unsigned hits = places(_mm_cmpeq_epi32(words, sought));
+    if (ends != 0) hits &= 0u - (2u << last(ends));  // those behind the last end
+    for (; hits != 0; hits ^= 1u << last(hits)) found(next - 4 + last(hits));
+    if (ends != 0) return;
+  }
+#endif
+  while (next > limit && source[next - 1] != kSeparator) {
+    if (source[--next] == word) found(next);
+  }
+}
+
+void mark(std::vector<std::uint64_t>& marks, std::uint32_t place) {
+  marks[place / 64] |= std::uint64_t{1} << place % 64;
+}
+
+// The marks of 64 places, the first one lowest.
+std::uint64_t marks_from(const std::vector<std::uint64_t>& marks, std::uint32_t place) {
+  const std::uint64_t* at = marks.data() + place / 64;
+  return at[0] >> place % 64 | at[1] << 1 << (63 - place % 64);
+}
+
 }  // namespace
 
 PatternMatcher::PatternMatcher(const IndexedText& index, const ExtractOptions& options, std::size_t cache_bytes)
@@ -75,6 +107,14 @@ PatternMatcher::PatternMatcher(const IndexedText& index, const ExtractOptions& o
   for (std::uint32_t rank = 0; rank < index_.frequent.size; ++rank) {
     const FrequentPhrase& phrase = index_.frequent[rank];
     ranks_.emplace(std::uint64_t{phrase.low} << 32 | phrase.length, rank);
+    in_frequent_.resize(index_.bucket.size);
+    const std::uint32_t* words = index_.source.data + index_.suffixes[phrase.low];
+    for (std::uint32_t i = 0; i < phrase.length; ++i) in_frequent_[words[i]] = 1;
+  }
+  if (ranks_.empty()) return;
+  separators_.resize(index_.source.size / 64 + 2);
+  for (std::uint32_t i = 0; i < index_.source.size; ++i) {
+    if (index_.source[i] == kSeparator) mark(separators_, i);
   }
 }
 
@@ -146,6 +186,9 @@ std::uint32_t PatternMatcher::frequency_rank(const PhrasePattern& phrase) {
 // Pairs of frequent phrases, and triples around a super-frequent one, in text order; otherwise an empty pointer.
 MatchesPointer PatternMatcher::find_frequent(const PhrasePattern& pattern) {
   if (ranks_.empty()) return nullptr;
+  for (char32_t symbol : pattern) {
+    if (symbol != kGap && (symbol >= in_frequent_.size() || !in_frequent_[symbol])) return nullptr;
+  }
   const std::vector<PhrasePattern> chunks = split_chunks(pattern);
   std::uint32_t ranks[kMaxChunks];
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -158,8 +201,8 @@ MatchesPointer PatternMatcher::find_frequent(const PhrasePattern& pattern) {
   const std::uint32_t first_length = static_cast<std::uint32_t>(chunks[chunks.size() - 2].size());
   const MatchesPointer prefix =
       chunks.size() == 2 ? in_text_order(ranks[0], chunks[0]) : find(chunks[0] + kGap + chunks[1]);
-  const MatchesPointer last = in_text_order(ranks[chunks.size() - 1], chunks.back());
-  const std::uint32_t* end = join(*prefix, first_length, *last, static_cast<std::uint32_t>(chunks.back().size()));
+  const Marks& last = marks_of(ranks[chunks.size() - 1], chunks.back());
+  const std::uint32_t* end = join(*prefix, first_length, last, static_cast<std::uint32_t>(chunks.back().size()));
   return make_matches(static_cast<std::uint32_t>(chunks.size()), found_.data(), end);
 }
 
@@ -174,24 +217,42 @@ MatchesPointer PatternMatcher::in_text_order(std::uint32_t rank, const PhrasePat
   return sorted;
 }
 
-// Extends occurrences by a phrase after a gap. Both lists are in text order, so one walk over them finds all pairs.
-const std::uint32_t* PatternMatcher::join(const Matches& prefix, std::uint32_t first_length, const Matches& last,
+// Where a phrase starts. They are kept while all take little memory.
+const PatternMatcher::Marks& PatternMatcher::marks_of(std::uint32_t rank, const PhrasePattern& phrase) {
+  Marks& marks = marks_[rank];
+  if (marks.empty()) {
+    if (marks_.size() > 1 && marks_.size() * separators_.size() * sizeof separators_[0] > options_.cache_bytes / 8) {
+      marks_.clear();
+      return marks_of(rank, phrase);
+    }
+    marks.resize(separators_.size());
+    const MatchesPointer matches = find(phrase);
+    for (std::size_t i = 0; i < matches->count; ++i) mark(marks, matches->positions[i]);
+  }
+  return marks;
+}
+
+// Extends occurrences by a phrase after a gap, whose places are looked up 64 at a time: no branch depends on how far
+// away the next one is.
+const std::uint32_t* PatternMatcher::join(const Matches& prefix, std::uint32_t first_length, const Marks& last,
                                           std::uint32_t last_length) {
-  const std::uint32_t chunks = prefix.chunks, *source_start = index_.source_start.data;
-  const std::uint32_t *next = last.positions, *stop = last.positions + last.count;
-  std::uint32_t sentence = 0;
+  const std::uint32_t chunks = prefix.chunks;
   std::uint32_t* to = found_.data();
   for (const std::uint32_t *at = prefix.positions, *end = at + prefix.count * chunks; at != end; at += chunks) {
-    while (source_start[sentence + 1] <= at[0]) ++sentence;
-    const std::uint32_t sentence_end = source_start[sentence + 1] - 1, begin = at[chunks - 1] + first_length + 1;
-    const std::uint32_t limit = std::min(at[0] + options_.max_span, sentence_end);
-    while (next != stop && *next <= at[0]) ++next;  // the list goes by the first position, not by the last
-    const std::uint32_t* found = next;
-    while (found != stop && *found < begin) ++found;
+    // From the gap's first word on, with which the phrase does not begin, to the last place where the phrase fits.
+    std::uint32_t place = at[chunks - 1] + first_length;
+    const std::uint32_t limit = at[0] + options_.max_span + 1 - last_length;
     to = make_room(to, chunks + 1);
-    for (; found != stop && *found + last_length <= limit; ++found) {
-      for (std::uint32_t i = 0; i < chunks; ++i) *to++ = at[i];
-      *to++ = *found;
+    for (std::uint64_t gap = 1; place < limit; place += 64, gap = 0) {
+      const std::uint64_t ends = marks_from(separators_, place);
+      const std::uint64_t before_end = (ends & (0 - ends)) - 1;
+      const std::uint64_t before_limit = limit - place < 64 ? (std::uint64_t{1} << (limit - place)) - 1 : UINT64_MAX;
+      std::uint64_t hits = marks_from(last, place) & before_end & before_limit & ~gap;
+      for (; hits != 0; hits &= hits - 1) {
+        for (std::uint32_t i = 0; i < chunks; ++i) *to++ = at[i];
+        *to++ = place + static_cast<std::uint32_t>(__builtin_ctzll(hits));
+      }
+      if (ends != 0) break;
     }
   }
   return to;
@@ -250,13 +311,10 @@ const std::uint32_t* PatternMatcher::extend_left(const Matches& suffix, std::uin
       continue;
     }
     if (next <= limit || source[--next] == kSeparator) continue;
-    while (next > limit) {
-      const std::uint32_t found = source[--next];
-      if (found == kSeparator) break;
-      if (found != word) continue;
-      *to++ = next;
+    scan_back(source, next, limit, word, [&](std::uint32_t found) {
+      *to++ = found;
       for (std::uint32_t i = 0; i < chunks; ++i) *to++ = occurrence[i];
-    }
+    });
   }
   return to;
 }

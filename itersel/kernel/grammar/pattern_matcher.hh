@@ -39,13 +39,16 @@ class PatternMatcher {
   void limit_cache(std::size_t bytes) { cache_.limit(bytes); }
 
  private:
+  using Marks = std::vector<std::uint64_t>;  // a bit for each position of the text
+
   MatchesPointer find_contiguous(const PhrasePattern& pattern);
   MatchesPointer find_discontiguous(const PhrasePattern& pattern);
   MatchesPointer find_frequent(const PhrasePattern& pattern);
   std::uint32_t frequency_rank(const PhrasePattern& phrase);
   MatchesPointer in_text_order(std::uint32_t rank, const PhrasePattern& phrase);
+  const Marks& marks_of(std::uint32_t rank, const PhrasePattern& phrase);
   // These leave what they find in `found_`, up to the pointer that they return.
-  const std::uint32_t* join(const Matches& prefix, std::uint32_t first_length, const Matches& last,
+  const std::uint32_t* join(const Matches& prefix, std::uint32_t first_length, const Marks& last,
                             std::uint32_t last_length);
   const std::uint32_t* extend_right(const Matches& prefix, std::uint32_t last_length, bool gap, std::uint32_t word);
   const std::uint32_t* extend_left(const Matches& suffix, std::uint32_t last_length, bool gap, std::uint32_t word);
@@ -55,7 +58,10 @@ class PatternMatcher {
   const ExtractOptions options_;
   GenerationCache<PhrasePattern, MatchesPointer> cache_;
   std::unordered_map<std::uint64_t, std::uint32_t> ranks_;           // low << 32 | length -> rank
+  std::vector<char> in_frequent_;                                    // by word: whether a frequent phrase has it
   std::unordered_map<std::uint32_t, MatchesPointer> in_text_order_;  // rank -> occurrences of a frequent phrase
+  Marks separators_;
+  std::unordered_map<std::uint32_t, Marks> marks_;  // rank -> where a frequent phrase starts
   std::vector<std::uint32_t> found_;
 };
 

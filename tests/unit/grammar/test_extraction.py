@@ -288,6 +288,27 @@ def test_frequent_phrases_have_the_same_rules(tmp_path: Path) -> None:
     assert_same(found, extract(bitext, tuple("ababa"), Limits(), lambda _: True))
 
 
+@pytest.mark.parametrize("max_span", [15, 63, 64, 65, 100, 200])
+def test_frequent_phrases_far_apart_are_counted(tmp_path: Path, max_span: int) -> None:
+    bitext = random_bitext(85, lengths=(60, 150))
+    options = ExtractConfig(max_samples=0, max_span=max_span)
+    found = parse(Extractor(make_index(tmp_path, bitext), options).extract("a b c d e"))
+    samples = {source: round(10 ** features["SampleCountF"]) - 1 for (source, _), (features, _) in found.items()}
+
+    def places(pair: Pair, word: str, begin: int, end: int) -> list[int]:
+        return [i for i in range(begin, min(end, len(pair.source))) if pair.source[i] == word]
+
+    pairs = triples = 0
+    assert all(sum(pair.source.count(word) for pair in bitext) >= 1000 for word in "ace")
+    for pair in bitext:
+        for a in places(pair, "a", 0, len(pair.source)):
+            for c in places(pair, "c", a + 2, a + max_span):
+                pairs += 1
+                triples += len(places(pair, "e", c + 2, a + max_span))
+    assert samples["a", "[X,1]", "c"] == pairs
+    assert samples["a", "[X,1]", "c", "[X,2]", "e"] == triples
+
+
 def test_leave_one_out_drops_what_only_the_sentence_itself_supports(tmp_path: Path) -> None:
     diagonal = frozenset({(0, 0), (1, 1)})
     bitext = [Pair(("a", "b"), ("x", "y"), diagonal), Pair(("a", "c"), ("x", "z"), diagonal)]
