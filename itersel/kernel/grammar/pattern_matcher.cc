@@ -68,28 +68,6 @@ void scan(const std::uint32_t* source, std::uint32_t next, std::uint32_t limit, 
   }
 }
 
-// The same for [limit, next), from its end, back to the sentence's start.
-template <class Found>
-void scan_back(const std::uint32_t* source, std::uint32_t next, std::uint32_t limit, std::uint32_t word,
-               Found&& found) {
-#ifdef __SSE2__
-  const __m128i sought = _mm_set1_epi32(static_cast<int>(word)), end = _mm_set1_epi32(kSeparator);
-  const auto places = [](__m128i equal) { return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(equal))); };
-  const auto last = [](unsigned marks) { return 31 - static_cast<unsigned>(__builtin_clz(marks)); };
-  for (; next >= limit + 4; next -= 4) {
-    const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + next - 4));
-    const unsigned ends = places(_mm_cmpeq_epi32(words, end));
-    unsigned hits = places(_mm_cmpeq_epi32(words, sought));
-    if (ends != 0) hits &= 0u - (2u << last(ends));  // those behind the last end
-    for (; hits != 0; hits ^= 1u << last(hits)) found(next - 4 + last(hits));
-    if (ends != 0) return;
-  }
-#endif
-  while (next > limit && source[next - 1] != kSeparator) {
-    if (source[--next] == word) found(next);
-  }
-}
-
 void mark(std::vector<std::uint64_t>& marks, std::uint32_t place) {
   marks[place / 64] |= std::uint64_t{1} << place % 64;
 }
@@ -311,10 +289,13 @@ const std::uint32_t* PatternMatcher::extend_left(const Matches& suffix, std::uin
       continue;
     }
     if (next <= limit || source[--next] == kSeparator) continue;
-    scan_back(source, next, limit, word, [&](std::uint32_t found) {
-      *to++ = found;
+    while (next > limit) {
+      const std::uint32_t found = source[--next];
+      if (found == kSeparator) break;
+      if (found != word) continue;
+      *to++ = next;
       for (std::uint32_t i = 0; i < chunks; ++i) *to++ = occurrence[i];
-    });
+    }
   }
   return to;
 }
