@@ -83,9 +83,7 @@ void SurfaceBuilder::add(const std::vector<Segment>& segments, RowOf row_of) {
     for (std::uint32_t k = 0; k < width_ && !differs; ++k) differs = next[k] != row[k];
     if (!differs) continue;
     changes_.push_back({segments[at].begin, values_.size()});
-    values_.resize(values_.size() + width_);
-    double* change = values_.data() + values_.size() - width_;
-    for (std::uint32_t k = 0; k < width_; ++k) change[k] = static_cast<double>(next[k]) - row[k];
+    for (std::uint32_t k = 0; k < width_; ++k) values_.push_back(static_cast<double>(next[k]) - row[k]);
     row = next;
   }
 }
