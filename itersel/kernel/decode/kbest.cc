@@ -5,19 +5,7 @@
 namespace itersel {
 namespace {
 
-constexpr std::uint64_t kPrime = (1ull << 61) - 1, kBase = 0x1234567089ABCDEFull % kPrime;
 constexpr std::size_t kFewYields = 64;
-
-std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
-  unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
-  std::uint64_t folded = static_cast<std::uint64_t>(product & kPrime) + static_cast<std::uint64_t>(product >> 61);
-  return folded >= kPrime ? folded - kPrime : folded;
-}
-
-std::uint64_t add(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t sum = a + b;
-  return sum >= kPrime ? sum - kPrime : sum;
-}
 
 // Walks a derivation from left to right without recursion: the depth grows with the sentence's length.
 // visit_edge(edge) before an edge's words, visit_word(word) in the order of the target string.
@@ -68,11 +56,6 @@ void count_features(const RuleTable& table, const Rule& rule, Count count) {
 }
 
 }  // namespace
-
-void KBestExtractor::Yield::append(const Yield& other) {
-  hash = add(multiply(hash, other.power), other.hash);
-  power = multiply(power, other.power);
-}
 
 void KBestExtractor::best_words(const Hypergraph& graph, const Problem& problem, std::vector<std::uint32_t>& words) {
   words.clear();
@@ -182,7 +165,7 @@ bool KBestExtractor::push_successors(VertexState& state) {
   return true;
 }
 
-KBestExtractor::Yield KBestExtractor::yield_of(const Candidate& candidate) {
+Yield KBestExtractor::yield_of(const Candidate& candidate) {
   const Edge& edge = graph_->edges[candidate.edge];
   auto tail_yield = [&](std::uint32_t tail) { return touch(edge.tails[tail]).best[candidate.ranks[tail]].yield; };
   if (edge.rule == kNoRule) return tail_yield(0);
@@ -194,8 +177,7 @@ KBestExtractor::Yield KBestExtractor::yield_of(const Candidate& candidate) {
     if (target[at] < 0) {
       yield.append(tail_yield(static_cast<std::uint32_t>(-1 - target[at])));
     } else {
-      yield.hash = add(multiply(yield.hash, kBase), static_cast<std::uint64_t>(target[at]) + 1);
-      yield.power = multiply(yield.power, kBase);
+      yield.append(static_cast<std::uint32_t>(target[at]));
     }
   }
   return yield;

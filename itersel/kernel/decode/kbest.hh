@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "decode/hypergraph.hh"
+#include "decode/yield.hh"
 #include "grammar/problem.hh"
 #include "model/kbest_list.hh"
 
@@ -27,11 +28,6 @@ class KBestExtractor {
   static void best_words(const Hypergraph& graph, const Problem& problem, std::vector<std::uint32_t>& words);
 
  private:
-  // Polynomial hash of a word sequence modulo 2^61 - 1 with the base's power, so that hashes can be concatenated.
-  struct Yield {
-    std::uint64_t hash = 0, power = 1;
-    void append(const Yield& other);
-  };
   struct Candidate {
     double score;
     std::uint32_t edge, order;
