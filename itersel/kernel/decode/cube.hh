@@ -7,8 +7,11 @@
 // combination comes to the top the model is asked, and it waits again under its true score. So the model is asked
 // little more often than combinations are accepted, while acceptance still follows the true scores.
 //
-// Rules are opened one after the other: a cube's next rule waits under its own score with the best tails and the best
-// joints that were seen in the cell.
+// Many combinations repeat a string that the cell has already: another split, or another rule for the same words. What
+// the language model says of a string depends on nothing else, so it is asked once per string (cell_strings.hh).
+//
+// Rules are opened one after the other: a cube's next rule waits under its own score with the best tails and the gain
+// that joints usually bring in the cell (joint_gains.hh).
 #pragma once
 
 #include <algorithm>
@@ -18,10 +21,13 @@
 #include <vector>
 
 #include "decode/best_first.hh"
+#include "decode/cell_strings.hh"
 #include "decode/hypergraph.hh"
+#include "decode/joint_gains.hh"
 #include "decode/joints.hh"
 #include "decode/scorer.hh"
 #include "decode/tail_streams.hh"
+#include "decode/yield.hh"
 #include "grammar/rules.hh"
 
 namespace itersel {
@@ -44,6 +50,7 @@ class CubePruner {
     graph_ = &graph;
     pop_limit_ = pop_limit ? pop_limit : std::numeric_limits<std::uint32_t>::max();
     states_.clear();
+    strings_.clear();
     rule_states_.clear();
     symbols_.clear();
     shapes_.clear();
@@ -72,28 +79,46 @@ class CubePruner {
     const Cube* cube;
     std::uint32_t rule;        // offset
     std::uint32_t entries[2];  // of the streams of the tails, in the order of the target side
-    std::uint32_t state;       // kEmpty before the language model was asked
+    std::uint32_t string;      // kEmpty before its score is known
     float lm_score;
   };
   struct Found {  // a vertex under construction
     double score;
     std::uint64_t hash;
     std::uint32_t state, best_edge, last_edge;
+    std::uint32_t string;  // of the best edge
+  };
+  struct WholeString {  // of a vertex's best derivation
+    Yield yield;
+    double lm_score;
   };
   struct Piece {  // adjacent words of a target side
     std::uint32_t symbols, length;
     float lm_score;
     Halves halves;
+    Yield yield;
   };
   struct Shape {  // a target side with non-terminals: the right and left halves of the words that face them, or kEmpty
     std::uint32_t before, between_left, between_right, after;
-    std::uint32_t first;  // the tail that comes first
+    std::uint32_t first;     // the tail that comes first
+    std::uint32_t joints;    // of tails with words and with each other
+    std::uint32_t words[3];  // the pieces before, between and after the tails, or kEmpty
+  };
+  struct Replacement {  // pushes combinations in place of the one on top of the queue
+    CubePruner& pruner;
+    bool any = false;
+
+    void operator()(std::uint32_t id) {
+      BestFirstQueue& queue = pruner.queue_;
+      if (any)
+        queue.push(pruner.items_[id].score, id);
+      else
+        queue.replace_top(pruner.items_[id].score, id);
+      any = true;
+    }
   };
   static constexpr std::uint32_t kEmpty = 0xFFFFFFFFu, kLexical = 0x80000000u, kUnopened = 0xFFFFFFFEu;
   static constexpr std::size_t kFirstPieces = 1024;  // a power of two
-  // Where two non-terminals meet on the target side, estimates need not fall from one first tail to the next: so many
-  // of them wait at once.
-  static constexpr std::uint32_t kAhead = 2;
 
   // The state of a scored combination; a rule without non-terminals has its own.
   const State& item_state(std::uint32_t state) const {
@@ -106,18 +131,17 @@ class CubePruner {
     tails[first] = streams_[item.entries[0]].vertex;
     tails[1 - first] = item.cube->arity == 2 ? streams_[item.entries[1]].vertex : 0;
   }
-  static bool tails_meet(const Cube& cube, const Shape& shape) {
-    return cube.arity == 2 && shape.between_left == kEmpty;
-  }
-  const Piece& piece(std::uint32_t symbols, std::uint32_t length);
-  std::uint32_t add_item(const Cube& cube, std::uint32_t rule, double score, std::uint32_t state);
+  std::uint32_t piece(std::uint32_t symbols, std::uint32_t length);
+  Yield yield_of(const Item& item, const ScoredRule& rule) const;
+  Yield yield_of_words(std::uint32_t symbols, std::uint32_t length) const;
+  std::uint32_t add_item(const Cube& cube, std::uint32_t rule, double score, std::uint32_t string);
   std::uint32_t add(const Cube& cube, std::uint32_t rule, std::uint32_t first, std::uint32_t second);
   std::uint32_t add_first(const Cube& cube, std::uint32_t rule, std::uint32_t first);
   template <class Push>
   void open(const Cube& cube, std::uint32_t rule, Push push);
   void push_successors(const Item& item);
-  void ask_model(Item& item);
-  void accept(const Item& item);
+  void find_score(Item& item);
+  void accept(Item& item);
   std::uint32_t recombine(std::uint32_t state);
   void emit();
 
@@ -126,17 +150,19 @@ class CubePruner {
   TailStreams<Scorer> streams_;
   Hypergraph* graph_ = nullptr;
   std::uint32_t pop_limit_ = 0;
-  std::vector<State> states_;       // by vertex
-  std::vector<State> rule_states_;  // of rules without non-terminals
-  std::vector<Shape> shapes_;       // of rules with non-terminals
-  std::vector<Symbol> symbols_;     // target sides of the sentence's rules
+  std::vector<State> states_;         // by vertex
+  std::vector<WholeString> strings_;  // by vertex
+  std::vector<State> rule_states_;    // of rules without non-terminals
+  std::vector<Shape> shapes_;         // of rules with non-terminals
+  std::vector<Symbol> symbols_;       // target sides of the sentence's rules
   std::vector<Piece> pieces_;
   std::vector<std::uint32_t> piece_slots_;
   // Of the cell at hand:
   std::vector<Item> items_;
   std::vector<Unset> item_states_;
   BestFirstQueue queue_;
-  double gain_ = 0;  // the most by which an estimate was above its rule and its best tails
+  CellStrings known_;
+  JointGains gains_;
   std::vector<Found> found_;
   std::vector<std::uint32_t> slots_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> order_;  // vertices, best score first, ties by age
@@ -145,7 +171,9 @@ class CubePruner {
 template <class Scorer>
 void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* lm_words, ScoredRule& rule) {
   rule.symbols = static_cast<std::uint32_t>(symbols_.size());
-  if (rule.begins) symbols_.push_back(kSentenceBegin);
+  symbols_.resize(symbols_.size() + rule.begins + rule.length);
+  Symbol* stored = symbols_.data() + rule.symbols;
+  if (rule.begins) *stored++ = kSentenceBegin;
   for (std::uint32_t at = 0; at < rule.length; ++at) {
     Symbol symbol = target[at];
     if (symbol >= 0) {
@@ -153,7 +181,7 @@ void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* l
       symbol = lm_words ? static_cast<Symbol>(lm_words[symbol]) : 0;
       if (symbol == 0) ++rule.unknown;
     }
-    symbols_.push_back(symbol);
+    *stored++ = symbol;
   }
   if (rule.words == rule.length) {
     rule.state = static_cast<std::uint32_t>(rule_states_.size());
@@ -162,7 +190,7 @@ void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* l
     rule.lm_score = scorer_.combine(symbols_.data() + rule.symbols, rule.length, none, rule_states_.back());
     return;
   }
-  Shape shape{kEmpty, kEmpty, kEmpty, kEmpty, kEmpty};
+  Shape shape{kEmpty, kEmpty, kEmpty, kEmpty, kEmpty, 0, {kEmpty, kEmpty, kEmpty}};
   if (rule.begins) {
     State begin;
     const State* none[2] = {nullptr, nullptr};
@@ -177,24 +205,30 @@ void CubePruner<Scorer>::add_target(const Symbol* target, const std::uint32_t* l
     }
     const std::uint32_t start = at;
     while (at < end && symbols_[at] >= 0) ++at;
-    const Piece& words = piece(start, at - start);
+    const std::uint32_t words_id = piece(start, at - start);
+    const Piece& words = pieces_[words_id];
     rule.lm_score += words.lm_score;
     if (shape.first == kEmpty) {
       shape.before = words.halves.right;
+      shape.words[0] = words_id;
     } else if (at == end) {
       shape.after = words.halves.left;
+      shape.words[2] = words_id;
     } else {
+      shape.words[1] = words_id;
       shape.between_left = words.halves.left;
       shape.between_right = words.halves.right;
     }
   }
+  shape.joints = (shape.before != kEmpty) + (shape.after != kEmpty);
+  if (rule.length - rule.words == 2) shape.joints += shape.between_left == kEmpty ? 1 : 2;
   rule.state = static_cast<std::uint32_t>(shapes_.size());
   shapes_.push_back(shape);
 }
 
 // Most rules share their pieces with others.
 template <class Scorer>
-const typename CubePruner<Scorer>::Piece& CubePruner<Scorer>::piece(std::uint32_t symbols, std::uint32_t length) {
+std::uint32_t CubePruner<Scorer>::piece(std::uint32_t symbols, std::uint32_t length) {
   auto hash_of = [&](const Symbol* symbol, std::uint32_t count) {
     std::uint64_t hash = count;
     for (const Symbol* end = symbol + count; symbol != end; ++symbol)
@@ -205,13 +239,14 @@ const typename CubePruner<Scorer>::Piece& CubePruner<Scorer>::piece(std::uint32_
   std::size_t slot = hash_of(words, length) & (piece_slots_.size() - 1);
   for (; piece_slots_[slot] != kEmpty; slot = (slot + 1) & (piece_slots_.size() - 1)) {
     const Piece& known = pieces_[piece_slots_[slot]];
-    if (known.length == length && std::equal(words, words + length, symbols_.data() + known.symbols)) return known;
+    if (known.length == length && std::equal(words, words + length, symbols_.data() + known.symbols))
+      return piece_slots_[slot];
   }
-  piece_slots_[slot] = static_cast<std::uint32_t>(pieces_.size());
+  const std::uint32_t added = piece_slots_[slot] = static_cast<std::uint32_t>(pieces_.size());
   State state;
   const State* const none[2] = {nullptr, nullptr};
   const float lm_score = scorer_.combine(words, length, none, state);
-  pieces_.push_back({symbols, length, lm_score, joints_.number(state)});
+  pieces_.push_back({symbols, length, lm_score, joints_.number(state), yield_of_words(symbols, length)});
   if (2 * pieces_.size() > piece_slots_.size()) {
     piece_slots_.assign(2 * piece_slots_.size(), kEmpty);
     for (std::uint32_t at = 0; at < pieces_.size(); ++at) {
@@ -220,17 +255,17 @@ const typename CubePruner<Scorer>::Piece& CubePruner<Scorer>::piece(std::uint32_
       piece_slots_[slot] = at;
     }
   }
-  return pieces_.back();
+  return added;
 }
 
 template <class Scorer>
-std::uint32_t CubePruner<Scorer>::add_item(const Cube& cube, std::uint32_t rule, double score, std::uint32_t state) {
+std::uint32_t CubePruner<Scorer>::add_item(const Cube& cube, std::uint32_t rule, double score, std::uint32_t string) {
   items_.emplace_back();
   Item& item = items_.back();
   item.score = score;
   item.cube = &cube;
   item.rule = rule;
-  item.state = state;
+  item.string = string;
   return static_cast<std::uint32_t>(items_.size() - 1);
 }
 
@@ -252,34 +287,29 @@ std::uint32_t CubePruner<Scorer>::add_first(const Cube& cube, std::uint32_t rule
   if (cube.arity == 2) {
     const Shape& shape = shapes_[graph_->rules[cube.rules.begin + rule].state];
     const std::uint32_t before =
-        tails_meet(cube, shape) ? streams_.halves(streams_[first].vertex).right : shape.between_right;
+        shape.between_right == kEmpty ? streams_.halves(streams_[first].vertex).right : shape.between_right;
     second = streams_.first(cube.tails[1 - shape.first], before, shape.after);
   }
   return add(cube, rule, first, second);
 }
 
-// Adds the first combinations of a rule, and, in their wake, the cube's next rule.
+// Adds the first combination of a rule, and, in its wake, the cube's next rule.
 template <class Scorer>
 template <class Push>
 void CubePruner<Scorer>::open(const Cube& cube, std::uint32_t rule_at, Push push) {
   const ScoredRule& rule = graph_->rules[cube.rules.begin + rule_at];
+  const Shape& shape = shapes_[rule.state];
   double best_tails = 0;
   for (std::uint32_t tail = 0; tail < cube.arity; ++tail) best_tails += graph_->vertices[cube.tails[tail].begin].score;
-  const Shape& shape = shapes_[rule.state];
   const std::uint32_t first =
       streams_.first(cube.tails[shape.first], shape.before, cube.arity == 2 ? shape.between_left : shape.after);
-  std::uint32_t id = add_first(cube, rule_at, first);
-  gain_ = std::max(gain_, items_[id].score - rule.estimate - best_tails);
+  const std::uint32_t id = add_first(cube, rule_at, first);
+  gains_.learn(shape.joints, items_[id].score - rule.estimate - best_tails);
   push(id);
-  if (tails_meet(cube, shape)) {
-    std::uint32_t entry = first;
-    for (std::uint32_t ahead = 1; ahead < kAhead && (entry = streams_.next(entry)) != kEmpty; ++ahead)
-      push(add_first(cube, rule_at, entry));
-  }
-  if (cube.rules.begin + rule_at + 1 < cube.rules.end) {
-    const double bound = graph_->rules[cube.rules.begin + rule_at + 1].estimate + best_tails + gain_;
-    push(add_item(cube, rule_at + 1, bound, kUnopened));
-  }
+  if (cube.rules.begin + rule_at + 1 == cube.rules.end) return;
+  const ScoredRule& next = graph_->rules[cube.rules.begin + rule_at + 1];
+  const double expected = next.estimate + best_tails + gains_.expect(shapes_[next.state].joints);
+  push(add_item(cube, rule_at + 1, expected, kUnopened));
 }
 
 template <class Scorer>
@@ -288,30 +318,27 @@ void CubePruner<Scorer>::prune(const std::vector<Cube>& cubes) {
   item_states_.clear();
   queue_.clear();
   found_.clear();
+  known_.clear();
   slots_.assign(512, kEmpty);
-  gain_ = 0;
+  gains_.clear();
   auto push_unordered = [&](std::uint32_t id) { queue_.push_unordered(items_[id].score, id); };
   for (const Cube& cube : cubes) {
-    if (cube.arity == 0) {
-      const ScoredRule& rule = graph_->rules[cube.rules.begin];
-      push_unordered(add_item(cube, 0, rule.estimate, kLexical | rule.state));
-    } else {
+    if (cube.arity == 0)
+      push_unordered(add_item(cube, 0, graph_->rules[cube.rules.begin].estimate, kLexical));
+    else
       open(cube, 0, push_unordered);
-    }
   }
   queue_.restore_order();
   std::uint32_t pops = 0;
   while (!queue_.empty() && pops < pop_limit_) {
     std::uint32_t id = queue_.top();
     Item& item = items_[id];
-    if (item.state == kUnopened) {
-      const Cube& cube = *item.cube;
-      queue_.pop();
-      open(cube, item.rule, [&](std::uint32_t made) { queue_.push(items_[made].score, made); });
+    if (item.string == kUnopened) {
+      open(*item.cube, item.rule, Replacement{*this});
       continue;
     }
-    if (item.state == kEmpty) {
-      ask_model(item);
+    if (item.string == kEmpty) {
+      find_score(item);
       if (!queue_.stays_on_top(item.score, id)) {
         queue_.replace_top(item.score, id);
         continue;
@@ -330,25 +357,15 @@ template <class Scorer>
 void CubePruner<Scorer>::push_successors(const Item& from) {
   const Cube& cube = *from.cube;
   const std::uint32_t rule = from.rule, first = from.entries[0], second = from.entries[1];  // `from` moves
-  bool replaced = false;
-  auto push = [&](std::uint32_t id) {
-    if (replaced)
-      queue_.push(items_[id].score, id);
-    else
-      queue_.replace_top(items_[id].score, id);
-    replaced = true;
-  };
+  Replacement push{*this};
   if (cube.arity == 0) {
     if (cube.rules.begin + rule + 1 < cube.rules.end) {
       const ScoredRule& next = graph_->rules[cube.rules.begin + rule + 1];
-      push(add_item(cube, rule + 1, next.estimate, kLexical | next.state));
+      push(add_item(cube, rule + 1, next.estimate, kLexical));
     }
   } else {
     if (cube.arity == 1 || streams_.is_first(second)) {
-      const Shape& shape = shapes_[graph_->rules[cube.rules.begin + rule].state];
-      std::uint32_t next = first;
-      for (std::uint32_t steps = tails_meet(cube, shape) ? kAhead : 1; steps > 0 && next != kEmpty; --steps)
-        next = streams_.next(next);
+      const std::uint32_t next = streams_.next(first);
       if (next != kEmpty) push(add_first(cube, rule, next));
     }
     if (cube.arity == 2) {
@@ -356,42 +373,88 @@ void CubePruner<Scorer>::push_successors(const Item& from) {
       if (next != kEmpty) push(add(cube, rule, first, next));
     }
   }
-  if (!replaced) queue_.pop();
+  if (!push.any) queue_.pop();
 }
 
+// Of words as the language model numbers them.
 template <class Scorer>
-void CubePruner<Scorer>::ask_model(Item& item) {
+Yield CubePruner<Scorer>::yield_of_words(std::uint32_t symbols, std::uint32_t length) const {
+  Yield yield;
+  for (std::uint32_t at = 0; at < length; ++at) yield.append(static_cast<std::uint32_t>(symbols_[symbols + at]));
+  return yield;
+}
+
+// <s> is left out: either all strings of a cell begin with it or none.
+template <class Scorer>
+Yield CubePruner<Scorer>::yield_of(const Item& item, const ScoredRule& rule) const {
+  if (item.cube->arity == 0) return yield_of_words(rule.symbols, rule.length);
+  const Shape& shape = shapes_[rule.state];
+  Yield yield = strings_[streams_[item.entries[0]].vertex].yield;
+  if (shape.words[0] != kEmpty) {
+    const Yield tail = yield;
+    yield = pieces_[shape.words[0]].yield;
+    yield.append(tail);
+  }
+  if (shape.words[1] != kEmpty) yield.append(pieces_[shape.words[1]].yield);
+  if (item.cube->arity == 2) yield.append(strings_[streams_[item.entries[1]].vertex].yield);
+  if (shape.words[2] != kEmpty) yield.append(pieces_[shape.words[2]].yield);
+  return yield;
+}
+
+// Replaces the estimate by the true score. The model is asked unless the cell has the string already.
+template <class Scorer>
+void CubePruner<Scorer>::find_score(Item& item) {
   const ScoredRule& rule = rule_of(item);
   std::uint32_t vertices[2];
   find_tails(item, rule, vertices);
-  const State* tails[2] = {&states_[vertices[0]], &states_[vertices[1]]};
-  double score = rule.score + graph_->vertices[vertices[0]].score;
-  if (item.cube->arity == 2) score += graph_->vertices[vertices[1]].score;
-  item.state = static_cast<std::uint32_t>(item_states_.size());
-  item_states_.emplace_back();
-  item.lm_score =
-      scorer_.combine(symbols_.data() + rule.symbols, rule.length + rule.begins, tails, item_states_.back());
+  double score = rule.score + graph_->vertices[vertices[0]].score, tails_lm_score = strings_[vertices[0]].lm_score;
+  if (item.cube->arity == 2) {
+    score += graph_->vertices[vertices[1]].score;
+    tails_lm_score += strings_[vertices[1]].lm_score;
+  }
+  bool is_new;
+  item.string = known_.number(yield_of(item, rule), is_new);
+  CellStrings::Known& known = known_[item.string];
+  if (is_new) {
+    const State* tails[2] = {&states_[vertices[0]], &states_[vertices[1]]};
+    known.state = static_cast<std::uint32_t>(item_states_.size());
+    item_states_.emplace_back();
+    item.lm_score =
+        scorer_.combine(symbols_.data() + rule.symbols, rule.length + rule.begins, tails, item_states_.back());
+    known.lm_score = tails_lm_score + item.lm_score;
+  } else {
+    item.lm_score = static_cast<float>(known.lm_score - tails_lm_score);
+  }
   item.score = score + scorer_.weight() * item.lm_score;
 }
 
 // Makes a combination an edge of a new or known vertex.
 template <class Scorer>
-void CubePruner<Scorer>::accept(const Item& item) {
+void CubePruner<Scorer>::accept(Item& item) {
   const Cube& cube = *item.cube;
   const ScoredRule& rule = rule_of(item);
-  Found& found = found_[recombine(item.state)];
-  const std::uint32_t edge = static_cast<std::uint32_t>(graph_->edges.size());
   std::uint32_t tails[2] = {0, 0};
-  if (cube.arity) find_tails(item, rule, tails);
-  graph_->edges.push_back({item.score,
-                           {tails[0], tails[1]},
-                           cube.rules.begin + item.rule,
-                           cube.arity ? item.lm_score : rule.lm_score,
-                           cube.arity,
-                           found.last_edge});
+  if (cube.arity) {
+    find_tails(item, rule, tails);
+  } else {
+    bool is_new;
+    item.string = known_.number(yield_of(item, rule), is_new);
+    item.lm_score = rule.lm_score;
+    if (is_new) {
+      known_[item.string].state = kLexical | rule.state;
+      known_[item.string].lm_score = rule.lm_score;
+    }
+  }
+  CellStrings::Known& known = known_[item.string];
+  if (known.vertex == kEmpty) known.vertex = recombine(known.state);
+  Found& found = found_[known.vertex];
+  const std::uint32_t edge = static_cast<std::uint32_t>(graph_->edges.size());
+  graph_->edges.push_back(
+      {item.score, {tails[0], tails[1]}, cube.rules.begin + item.rule, item.lm_score, cube.arity, found.last_edge});
   if (item.score > found.score || found.last_edge == kNoEdge) {
     found.score = item.score;
     found.best_edge = edge;
+    found.string = item.string;
   }
   found.last_edge = edge;
 }
@@ -413,7 +476,7 @@ std::uint32_t CubePruner<Scorer>::recombine(std::uint32_t state_id) {
     if (known.hash == hash && Scorer::equal(item_state(known.state), state)) return slots_[slot];
   }
   slots_[slot] = static_cast<std::uint32_t>(found_.size());
-  found_.push_back({0, hash, state_id, kNoEdge, kNoEdge});
+  found_.push_back({0, hash, state_id, kNoEdge, kNoEdge, kEmpty});
   return slots_[slot];
 }
 
@@ -428,6 +491,7 @@ void CubePruner<Scorer>::emit() {
     const Found& found = found_[vertex];
     graph_->vertices.push_back({found.score, found.best_edge, found.last_edge});
     states_.push_back(item_state(found.state));
+    strings_.push_back({known_[found.string].yield, known_[found.string].lm_score});
     streams_.add_vertex(joints_.number(states_.back()));
   }
 }

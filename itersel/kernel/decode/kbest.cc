@@ -5,31 +5,15 @@
 namespace itersel {
 namespace {
 
-constexpr std::uint64_t kPrime = (1ull << 61) - 1, kBase = 0x1234567089ABCDEFull % kPrime;
 constexpr std::size_t kFewYields = 64;
 
-std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
-  unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
-  std::uint64_t folded = static_cast<std::uint64_t>(product & kPrime) + static_cast<std::uint64_t>(product >> 61);
-  return folded >= kPrime ? folded - kPrime : folded;
-}
-
-std::uint64_t add(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t sum = a + b;
-  return sum >= kPrime ? sum - kPrime : sum;
-}
-
 // Walks a derivation from left to right without recursion: the depth grows with the sentence's length.
-// visit_edge(edge) before an edge's words, visit_word(word) in the order of the target string.
-template <class EdgeOf, class VisitEdge, class VisitWord>
-void walk(const Hypergraph& graph, const Problem& problem, std::uint32_t goal, std::uint32_t goal_rank, EdgeOf edge_of,
-          VisitEdge visit_edge, VisitWord visit_word) {
-  struct Frame {
-    const Symbol *at, *end;
-    std::uint32_t tails[2], ranks[2];
-  };
+// visit_edge(edge) before an edge's words, visit_word(word) in the order of the target string. The stack is scratch.
+template <class Frame, class EdgeOf, class VisitEdge, class VisitWord>
+void walk(const Hypergraph& graph, const Problem& problem, std::uint32_t goal, std::uint32_t goal_rank,
+          std::vector<Frame>& stack, EdgeOf edge_of, VisitEdge visit_edge, VisitWord visit_word) {
   static const Symbol kOnlyTail[] = {-1};
-  std::vector<Frame> stack;
+  stack.clear();
   auto enter = [&](std::uint32_t vertex, std::uint32_t rank) {
     std::uint32_t ranks[2] = {0, 0};
     const Edge& edge = edge_of(vertex, rank, ranks);
@@ -69,15 +53,11 @@ void count_features(const RuleTable& table, const Rule& rule, Count count) {
 
 }  // namespace
 
-void KBestExtractor::Yield::append(const Yield& other) {
-  hash = add(multiply(hash, other.power), other.hash);
-  power = multiply(power, other.power);
-}
-
 void KBestExtractor::best_words(const Hypergraph& graph, const Problem& problem, std::vector<std::uint32_t>& words) {
   words.clear();
+  std::vector<Frame> stack;
   walk(
-      graph, problem, graph.goal, 0,
+      graph, problem, graph.goal, 0, stack,
       [&](std::uint32_t vertex, std::uint32_t, std::uint32_t*) -> const Edge& {
         return graph.edges[graph.vertices[vertex].best_edge];
       },
@@ -89,31 +69,37 @@ void KBestExtractor::extract(const Hypergraph& graph, const Problem& problem, st
   graph_ = &graph;
   problem_ = &problem;
   unique_ = unique;
-  place_.assign(graph.vertices.size(), 0);
+  place_.assign(graph.vertices.size(), nullptr);
   used_ = 0;
-  list.clear();
   if (k > 0) ensure(graph.goal, k - 1);
-  if (k == 0) return;
-  std::size_t found = std::min<std::size_t>(k, touch(graph.goal).best.size());
-  list.resize(found);
+  const std::size_t found = k > 0 ? std::min<std::size_t>(k, touch(graph.goal).best.size()) : 0;
+  list.resize(found);  // the last list's memory is reused
   for (std::uint32_t rank = 0; rank < found; ++rank) read_off(rank, list[rank]);
 }
 
-KBestExtractor::VertexState& KBestExtractor::touch(std::uint32_t vertex) {
-  if (place_[vertex]) return states_[place_[vertex] - 1];
+KBestExtractor::VertexState& KBestExtractor::first_touch(std::uint32_t vertex) {
   if (used_ == states_.size()) states_.emplace_back();
   VertexState& state = states_[used_++];
-  place_[vertex] = static_cast<std::uint32_t>(used_);
+  place_[vertex] = &state;
+  state.vertex = vertex;
   state.best.clear();
   state.heap.clear();
   state.seen.clear();
   state.seen_many.clear();
-  state.has_pending = state.exhausted = false;
+  state.has_pending = state.exhausted = state.has_heap = false;
   state.order = static_cast<std::uint32_t>(graph_->edges.size());  // ties: edges in the order they were found
-  for (std::uint32_t edge = graph_->vertices[vertex].last_edge; edge != kNoEdge; edge = graph_->edges[edge].previous)
-    state.heap.push_back({graph_->edges[edge].score, edge, edge, {0, 0}});
-  std::make_heap(state.heap.begin(), state.heap.end());
+  const std::uint32_t best = graph_->vertices[vertex].best_edge;
+  state.heap.push_back({graph_->edges[best].score, best, best, {0, 0}});
   return state;
+}
+
+// Adds the vertex's other edges: of most vertices, only the best derivation is asked for.
+void KBestExtractor::make_heap(VertexState& state) const {
+  const Vertex& vertex = graph_->vertices[state.vertex];
+  for (std::uint32_t edge = vertex.last_edge; edge != kNoEdge; edge = graph_->edges[edge].previous)
+    if (edge != vertex.best_edge) state.heap.push_back({graph_->edges[edge].score, edge, edge, {0, 0}});
+  std::make_heap(state.heap.begin(), state.heap.end());
+  state.has_heap = true;
 }
 
 bool KBestExtractor::missing(std::uint32_t vertex, std::uint32_t rank) {
@@ -132,6 +118,7 @@ void KBestExtractor::ensure(std::uint32_t vertex, std::uint32_t rank) {
       stack_.pop_back();
       continue;
     }
+    if (state.has_pending && !state.has_heap) make_heap(state);
     if (state.has_pending && !push_successors(state)) continue;
     if (state.heap.empty()) {
       state.exhausted = true;
@@ -182,7 +169,7 @@ bool KBestExtractor::push_successors(VertexState& state) {
   return true;
 }
 
-KBestExtractor::Yield KBestExtractor::yield_of(const Candidate& candidate) {
+Yield KBestExtractor::yield_of(const Candidate& candidate) {
   const Edge& edge = graph_->edges[candidate.edge];
   auto tail_yield = [&](std::uint32_t tail) { return touch(edge.tails[tail]).best[candidate.ranks[tail]].yield; };
   if (edge.rule == kNoRule) return tail_yield(0);
@@ -194,8 +181,7 @@ KBestExtractor::Yield KBestExtractor::yield_of(const Candidate& candidate) {
     if (target[at] < 0) {
       yield.append(tail_yield(static_cast<std::uint32_t>(-1 - target[at])));
     } else {
-      yield.hash = add(multiply(yield.hash, kBase), static_cast<std::uint64_t>(target[at]) + 1);
-      yield.power = multiply(yield.power, kBase);
+      yield.append(static_cast<std::uint32_t>(target[at]));
     }
   }
   return yield;
@@ -224,7 +210,7 @@ void KBestExtractor::read_off(std::uint32_t rank, Hypothesis& hypothesis) {
   double lm_score = 0;
   std::uint32_t unknown = 0, words = 0;
   walk(
-      graph, *problem_, graph.goal, rank,
+      graph, *problem_, graph.goal, rank, frames_,
       [&](std::uint32_t vertex, std::uint32_t at, std::uint32_t* ranks) -> const Edge& {
         const Candidate& from = touch(vertex).best[at].from;
         ranks[0] = from.ranks[0];

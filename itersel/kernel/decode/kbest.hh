@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "decode/hypergraph.hh"
+#include "decode/yield.hh"
 #include "grammar/problem.hh"
 #include "model/kbest_list.hh"
 
@@ -27,11 +28,6 @@ class KBestExtractor {
   static void best_words(const Hypergraph& graph, const Problem& problem, std::vector<std::uint32_t>& words);
 
  private:
-  // Polynomial hash of a word sequence modulo 2^61 - 1 with the base's power, so that hashes can be concatenated.
-  struct Yield {
-    std::uint64_t hash = 0, power = 1;
-    void append(const Yield& other);
-  };
   struct Candidate {
     double score;
     std::uint32_t edge, order;
@@ -45,19 +41,26 @@ class KBestExtractor {
     Yield yield;
   };
   struct VertexState {
+    std::uint32_t vertex;
     std::vector<Derivation> best;
-    std::vector<Candidate> heap;
+    std::vector<Candidate> heap;      // of edges other than the best one from the second derivation on
     std::vector<std::uint64_t> seen;  // hashes of yields, searched in order while they are few
     std::unordered_set<std::uint64_t> seen_many;
     Candidate pending{};  // popped last; its successors are not in the heap yet
     std::uint32_t order = 0;
-    bool has_pending = false, exhausted = false;
+    bool has_pending = false, exhausted = false, has_heap = false;
+  };
+  struct Frame {  // an edge of a derivation, read up to `at`
+    const Symbol *at, *end;
+    std::uint32_t tails[2], ranks[2];
   };
   struct Request {
     std::uint32_t vertex, rank;
   };
 
-  VertexState& touch(std::uint32_t vertex);
+  VertexState& touch(std::uint32_t vertex) { return place_[vertex] ? *place_[vertex] : first_touch(vertex); }
+  VertexState& first_touch(std::uint32_t vertex);
+  void make_heap(VertexState& state) const;
   bool missing(std::uint32_t vertex, std::uint32_t rank);
   void ensure(std::uint32_t vertex, std::uint32_t rank);
   bool push_successors(VertexState& state);
@@ -68,10 +71,11 @@ class KBestExtractor {
   const Hypergraph* graph_ = nullptr;
   const Problem* problem_ = nullptr;
   bool unique_ = false;
-  std::vector<std::uint32_t> place_;  // vertex → state + 1
-  std::deque<VertexState> states_;    // kept for the next sentence: their memory is reused
+  std::vector<VertexState*> place_;  // by vertex; null before it is touched
+  std::deque<VertexState> states_;   // kept for the next sentence: their memory is reused
   std::size_t used_ = 0;
   std::vector<Request> stack_;
+  std::vector<Frame> frames_;
   std::vector<double> values_;  // by feature, zero between hypotheses
   std::vector<std::uint32_t> touched_features_;
 };

@@ -49,11 +49,35 @@ class NgramScorer {
   // What is added where `second` follows `first`: depends on the right half of the first and the left half of the
   // second.
   float join(const State& first, const State& second) const {
-    State out;
-    lm::ngram::RuleScore<Model> rule(model_, out);
-    rule.BeginNonTerminal(first, 0);
-    rule.NonTerminal(second, 0);
-    return rule.Finish();
+    const lm::ngram::State& right = first.right;
+    const lm::ngram::Left& left = second.left;
+    float score = 0;
+    if (right.length && left.length) {
+      // As RuleScore::NonTerminal does, without the state that comes of it.
+      float backoffs[2][KENLM_MAX_ORDER - 1];
+      const float* backoff = right.backoff;
+      unsigned char used = right.length;
+      bool left_done = first.left.full;
+      for (unsigned char length = 1; length <= left.length; ++length) {
+        float* next_backoff = backoffs[length & 1];
+        const lm::FullScoreReturn extended = model_.ExtendLeft(right.words, right.words + used, backoff,
+                                                               left.pointers[length - 1], length, next_backoff, used);
+        left_done = left_done || extended.independent_left;
+        score += left_done ? extended.prob : extended.rest;
+        left_done = left_done || used != right.length;
+        if (!used)
+          return score + model_.UnRest(left.pointers + length, left.pointers + left.length,
+                                       static_cast<unsigned char>(length + 1));
+        backoff = next_backoff;
+      }
+      if (left.full)
+        for (unsigned at = 0; at < used; ++at) score += backoff[at];
+    } else if (left.length) {
+      if (first.left.full) score += model_.UnRest(left.pointers, left.pointers + left.length, 1);
+    } else if (left.full) {
+      for (unsigned at = 0; at < right.length; ++at) score += right.backoff[at];
+    }
+    return score;
   }
 
   // What the sentence's borders add: </s> after and, unless the state has it already, <s> before.

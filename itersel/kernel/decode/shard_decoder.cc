@@ -34,11 +34,10 @@ void ShardDecoder::translate(std::uint32_t sentence, std::vector<std::uint32_t>&
 }
 
 void ShardDecoder::extract(std::uint32_t k, bool unique, KBestList& list) {
-  list.clear();
   if (!problem_.words.empty())
     workspace_->extractor.extract(workspace_->graph, problem_, k, unique, list);
-  else if (k > 0)
-    list.emplace_back();
+  else
+    list.assign(k > 0 ? 1 : 0, Hypothesis());
 }
 
 void ShardDecoder::kbest(std::uint32_t sentence, std::uint32_t k, bool unique, KBestList& list) {

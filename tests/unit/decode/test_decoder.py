@@ -237,6 +237,22 @@ def test_a_narrow_search_finds_the_tail_that_suits(tmp_path: Path) -> None:
     assert best.score == pytest.approx(-0.3 - 1 - 0.01 - 1, abs=1e-5)
 
 
+def test_all_derivations_of_a_string_have_its_model_score(models: list[Models]) -> None:
+    """Twenty-one words with many splits each: scores follow from the string, however often it was put together."""
+    pairs = {"a": "x", "b": "y", "c": "z"}
+    rules = [f"{word} ||| {target}" for word, target in pairs.items()] + ["a b ||| x y", "b c ||| y z", "c a ||| x z"]
+    rules += [f"{word} [X,1] ||| {target} [X,1]" for word, target in pairs.items()]
+    rules += [f"[X,1] {word} [X,2] ||| [X,1] {target} [X,2]" for word, target in pairs.items()]
+    grammar = Grammar("".join(f"[X] ||| {rule} ||| f=0.1\n" for rule in rules).encode())
+    weights = Weights({"f": -1.0, "LanguageModel": 0.3, "PassThrough": -9.0})
+    for model in models:
+        decoder = Decoder(weights, model.kernel, DecoderConfig(pop_limit=30))
+        found = decoder.kbest("a b c " * 7, grammar, 300, unique=False)
+        assert len({one.text for one in found}) < len(found) == 300
+        for one in found:
+            assert one.features["LanguageModel"] == pytest.approx(model.kernel.score(one.text), abs=SINGLE)
+
+
 def test_several_threads_at_once(models: list[Models]) -> None:
     """One decoder and two grammars shared by many threads: every answer is what one thread alone gets."""
     source = random.Random(1)
