@@ -2,7 +2,7 @@
 
 An index of aligned questions and forms, a language model of forms and weights come in, as `itersel build` and `itersel
 train` make them (itersel.pipeline.geoquery_parser). A question becomes a tree: that of the first well-formed hypothesis
-of the decoder's list.
+of the decoder's list, one that FunQL's types allow if there is any.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from itersel.model.features import Weights
 from itersel.response.geoquery.data import normalized
 from itersel.response.geoquery.funql import Tree, first_well_formed, to_tokens
 
-EXTRACTION = ExtractConfig(max_samples=0, tight=False)
-"""All occurrences count: there are few. Words without a link may go with their neighbours."""
+EXTRACTION = ExtractConfig(max_samples=0, max_symbols=7, tight=False)
+"""All occurrences count: there are few. Words without a link may go with their neighbours. Seven symbols rather than
+five: F1 on the ten folds of the 600 training questions is 81.24 instead of 80.57."""
 DECODER = DecoderConfig(span_limit=0, pop_limit=200)
 WEIGHTS: Mapping[str, float] = {
     "EgivenFCoherent": -1.0,
@@ -85,8 +86,9 @@ class QuestionParser:
         grammar = Grammar(self.extractor.extract(text, where=f"question {text!r}"))
         best = self.decoder.kbest(text, grammar, 1)
         # The best one is nearly always well-formed, and a long list takes three times as long.
-        found = first_well_formed(one.text.split() for one in best)
+        found = first_well_formed((one.text.split() for one in best), typed=True)
         if found is None:
-            found = first_well_formed(one.text.split() for one in self.decoder.kbest(text, grammar, self.k))
+            hypotheses = [one.text.split() for one in self.decoder.kbest(text, grammar, self.k)]
+            found = first_well_formed(hypotheses, typed=True) or first_well_formed(hypotheses)
         copied = {word for one in best for word in one.text.split()} & set(words)
         return None if found is None else Parse(found[1], found[0]), copied
