@@ -197,7 +197,7 @@ class Acl2014:
         config = make_config(BuildConfig, self.config.build.plain() | own)
         for _ in build(config):
             pass
-        # The questions are in alphabetical order: a fold of neighbours would hold out kinds of questions, not questions.
+        # The questions are in alphabetical order: a fold of neighbours would hold out a kind of question.
         for name, layout in (
             ("train", Layout("random", shards=self.config.folds)),
             ("test", Layout("sequential", shards=1)),
