@@ -21,7 +21,8 @@ from itersel.response.geoquery.funql import Tree, first_well_formed, to_tokens
 
 EXTRACTION = ExtractConfig(max_samples=0, max_symbols=7, tight=False)
 """All occurrences count: there are few. Words without a link may go with their neighbours. Seven symbols instead of
-five raise F1 on the ten folds of the 600 training questions from 80.57 to 81.24 (benchmarks/geoquery_parser.py)."""
+five raise F1 on the ten folds of the 600 training questions from 80.57 to 81.24 (benchmarks/geoquery_parser.py, with
+the pop limit and list that are named below)."""
 DECODER = DecoderConfig(span_limit=0, pop_limit=50)
 """With a pop limit of 200 and a list of 300, F1 on the folds is 81.24 instead of 81.08, in twice the time."""
 WEIGHTS: Mapping[str, float] = {
