@@ -27,7 +27,7 @@ from itersel.base.paper_table import PaperTable
 from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
 from itersel.lists.source import ListOptions, open_source
 from itersel.lm.model import LanguageModel
-from itersel.metrics.corpus import CorpusMetric
+from itersel.metrics.corpus import CorpusMetric, Statistics
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
 from itersel.pipeline.build import build
@@ -40,6 +40,8 @@ from itersel.pipeline.geoquery_tables import (
     eta_table,
     example_table,
     markdown,
+    parser_table,
+    run_table,
     score_table,
     variants,
     wins,
@@ -123,6 +125,8 @@ class Acl2014:
         self.config, self.work = config, config.work
         self.folders: dict[tuple[str, str], list[Path]] = {}
         """The final training runs by method and parser, one per seed."""
+        self.parsed: dict[str, Statistics] = {}
+        """Outcomes of the English test questions by parser."""
 
     @cached_property
     def splits(self) -> Fold:
@@ -145,6 +149,8 @@ class Acl2014:
         found: dict[str, dict[str, list[Tested]]] = {}
         for parser in PARSERS:
             judge = self.response(parser, "test")
+            english = enumerate(read_lines(self.work / "test.en"))
+            self.parsed[parser] = np.array([_row(judge, str(at), text) for at, text in english], dtype=np.float64)
             systems: dict[str, list[Tested]] = {"baseline": [self.tested(judge, self.config.start)]}
             for name in METHODS:
                 chosen = etas[name]["chosen"]
@@ -197,10 +203,14 @@ class Acl2014:
         config = make_config(BuildConfig, self.config.build.plain() | own)
         for _ in build(config):
             pass
-        for name, shards in (("train", self.config.folds), ("test", 1)):
+        # The questions are in alphabetical order: a fold of neighbours would hold out a kind of question.
+        for name, layout in (
+            ("train", Layout("random", shards=self.config.folds)),
+            ("test", Layout("sequential", shards=1)),
+        ):
             corpus = Corpus.read(self.work / f"{name}.de", [self.work / f"{name}.en"], None)
             compiler = ShardCompiler(corpus, IndexGrammars(index_path(config), config.extract), config.shards.options())
-            for _ in write_shards(compiler, Layout("sequential", shards=shards), self.work / "shards" / name):
+            for _ in write_shards(compiler, layout, self.work / "shards" / name):
                 pass
         return config
 
@@ -321,11 +331,11 @@ class Acl2014:
         references: Sequence[str],
         golds: Sequence[str],
     ) -> list[PaperTable]:
-        """Tables 1 to 5, the differences in F1, and the rates."""
+        """The parsers' scores, tables 1 to 5, the differences in F1, and the rates."""
         metric = CorpusMetric("bleu", [[line] for line in references])
         every, answered = np.ones(len(golds), dtype=bool), np.array([gold != EMPTY_ANSWER for gold in golds])
         without = f"without empty gold answers, {int(answered.sum())} questions"
-        made = []
+        made = [parser_table(self.parsed, answered, f"Parsers on the {len(golds)} test questions in English")]
         for number, parser in enumerate(PARSERS, 1):
             title = f"Table {number}: {parser} parser"
             made += [
@@ -333,6 +343,8 @@ class Acl2014:
                 score_table(found[parser], metric, answered, f"{title}, {without}"),
                 difference_table(found[parser], every, f"{title}, differences in F1"),
             ]
+            if len(self.config.seeds) > 1:
+                made.append(run_table(found[parser], metric, self.config.seeds, f"{title}, every run"))
         ours, theirs = (found[PARSERS[0]][name][0] for name in ("rebol", "rampion"))
         columns = {"German": sources, "reference": references, "REBOL": ours.texts}
         accepted = "Table 3: translations of REBOL that are accepted and differ from the reference"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Row
 from itersel.evaluation.significance import Randomization, p_text, randomization_test, system_score
 from itersel.metrics.corpus import CorpusMetric, Statistics
-from itersel.response.geoquery.scores import f1_scores
+from itersel.response.geoquery.scores import answer_scores, f1_scores
 
 SIGNIFICANT = 0.05
 EXAMPLES = 10
@@ -81,6 +81,31 @@ def difference_table(systems: Systems, rows: npt.NDArray[np.bool_], caption: str
         lines.append(Row(pair, entries))
     columns = (Column("systems", left=True), Column("difference"), Column("p"))
     return PaperTable(columns, tuple(lines), (DIFFERENCES,), caption=caption)
+
+
+def run_table(systems: Systems, metric: CorpusMetric, seeds: Sequence[int], caption: str = "") -> PaperTable:
+    """F1 and BLEU of every run: how much the order of the questions changes."""
+    lines = []
+    for name, runs in systems.items():
+        for seed, run in zip(seeds if len(runs) > 1 else ["–"], runs, strict=True):
+            f1 = system_score(run.rows[None], f1_scores)
+            bleu = system_score(metric.statistics(run.texts)[None], metric.scores)
+            entries = (Entry(name.upper(), name), Entry(str(seed), str(seed)), _score(f1), _score(bleu))
+            lines.append(Row(f"{name} {seed}", entries))
+    columns = (Column("method", left=True), Column("seed"), Column("F1"), Column("BLEU"))
+    return PaperTable(columns, tuple(lines), (), caption=caption)
+
+
+def parser_table(parsers: Mapping[str, Statistics], answered: npt.NDArray[np.bool_], caption: str = "") -> PaperTable:
+    """The parsers' own scores: outcomes of English questions come in, by parser."""
+    lines = []
+    for at, (name, rows) in enumerate(parsers.items()):
+        whole, some = answer_scores(rows), answer_scores(rows[answered])
+        scores = [_score(value) for value in (whole.precision, whole.recall, whole.f1, some.f1)]
+        lines.append(Row(name, (Entry(name, at), *scores)))
+    heads = ("precision", "recall", "F1", "F1 without empty gold answers")
+    columns = (Column("parser", left=True), *map(Column, heads))
+    return PaperTable(columns, tuple(lines), (), caption=caption)
 
 
 def example_table(columns: Mapping[str, Sequence[str]], chosen: Sequence[int], caption: str = "") -> PaperTable:

@@ -3,7 +3,7 @@
 from itersel.metrics.sentence import sentence_values
 
 
-def learn(lists, start, eta, *, cost, feedback, scale, judge, references=None, epochs=1, limit=None):
+def learn(lists, start, eta, *, cost, feedback, scale, judge, references=None, epochs=1, limit=None, keep="grow"):
     """`lists` are (id, texts, feature dicts, references). Returns weights, won references, and what was counted."""
     w, won = dict(start), references or {}
     counts = {"successes": 0, "skipped": 0, "updates": 0}
@@ -23,7 +23,9 @@ def learn(lists, start, eta, *, cost, feedback, scale, judge, references=None, e
             success = feedback and e(best)
             if success:
                 counts["successes"] += 1
-                if cost and texts[best] not in won.get(id, []):
+                if cost and keep == "last":
+                    won[id] = [texts[best]]
+                elif cost and keep == "grow" and texts[best] not in won.get(id, []):
                     won.setdefault(id, []).append(texts[best])
             everything = [text.split(" ") for text in [*given, *won.get(id, [])]]
             metric = sentence_values("stupid_bleu", [text.split(" ") for text in texts], everything)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from itersel.base.errors import InputError
 from itersel.response.geoquery.database import Attribute, Database, Entity, Number, Relation
-from itersel.response.geoquery.funql import ANYTHING, DEPTH_LIMIT, ROOT, Call, Name, Tree
+from itersel.response.geoquery.funql import ANYTHING, DEPTH_LIMIT, NAMING, ROOT, Call, Name, Tree
 
 Item = Entity | Number
 Items = dict[Item, None]
@@ -118,7 +118,7 @@ class _Execution:
 
     def _items(self, tree: Tree) -> Items:
         if isinstance(tree, Name):
-            raise InputError(f"{tree} is a name outside stateid, cityid, riverid, placeid, lakeid or countryid")
+            raise InputError(f"{tree} is a name outside {', '.join(NAMING[:-1])} or {NAMING[-1]}")
         symbol, arguments = tree.symbol, tree.arguments
         if not arguments:
             return self._bare(symbol)
@@ -170,7 +170,7 @@ class _Execution:
         names = [argument.text if isinstance(argument, Name) else None for argument in tree.arguments]
         if any(isinstance(argument, Call) and argument != Call(ANYTHING) for argument in tree.arguments):
             raise InputError(f"{tree.symbol} names something, and takes no functions")
-        if tree.symbol not in ("stateid", "cityid", "riverid", "placeid", "lakeid", "countryid"):
+        if tree.symbol not in NAMING:
             raise InputError(f"unknown function {tree.symbol!r}")
         if len(names) != (2 if tree.symbol == "cityid" else 1) or names[0] is None:
             raise InputError(f"{tree} needs {'a name and a state' if tree.symbol == 'cityid' else 'one name'}")

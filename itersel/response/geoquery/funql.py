@@ -16,6 +16,8 @@ from itersel.base.errors import InputError
 ROOT = "answer"
 ANYTHING = "_"
 """The argument that matches any value, as in `cityid('austin', _)`."""
+NAMING = ("stateid", "cityid", "riverid", "placeid", "lakeid", "countryid")
+"""The functions that name something."""
 DEPTH_LIMIT = 100
 """Levels of a tree at most; the deepest of the 880 forms has 17."""
 NAME_SUFFIX = "s"
@@ -135,14 +137,40 @@ def from_tokens(tokens: Sequence[str], *, root: str | None = ROOT) -> Tree:
     return tree
 
 
-def first_well_formed(hypotheses: Iterable[Sequence[str]]) -> tuple[int, Tree] | None:
-    """The first hypothesis with a tree, as its place from 0 and the tree; None if there is none."""
+def first_well_formed(hypotheses: Iterable[Sequence[str]], *, typed: bool = False) -> tuple[int, Tree] | None:
+    """The first hypothesis with a tree, as its place from 0 and the tree; None if there is none.
+
+    With `typed`, the tree must also be one that FunQL's types allow (`is_typed`).
+    """
     for rank, tokens in enumerate(hypotheses):
         try:
-            return rank, from_tokens(tokens)
+            tree = from_tokens(tokens)
         except InputError:
             continue
+        if not typed or is_typed(tree):
+            return rank, tree
     return None
+
+
+def is_typed(tree: Tree) -> bool:
+    """Whether names stand in functions that name something and nowhere else, and `answer` at the root alone.
+
+    `stateid('texas')` and `cityid('austin', _)` are typed, `stateid(state(all))`, `state('texas')` and
+    `state(answer(all))` are not. All 880 forms are.
+    """
+    pending: list[tuple[Tree, str]] = [(tree, "")]
+    while pending:
+        node, above = pending.pop()
+        if isinstance(node, Name):
+            allowed = above in NAMING
+        elif node.symbol == ANYTHING:
+            allowed = above == "cityid"
+        else:
+            allowed = above not in NAMING and not (above and node.symbol == ROOT)
+            pending.extend((argument, node.symbol) for argument in node.arguments)
+        if not allowed:
+            return False
+    return True
 
 
 def _lexemes(text: str) -> list[tuple[str, str]]:

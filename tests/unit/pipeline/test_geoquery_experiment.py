@@ -30,7 +30,7 @@ def written(tmp_path_factory):
     """Four questions; translations, answers and the reference of the last one are harmful."""
     folder = tmp_path_factory.mktemp("acl2014")
     runs = make_runs(folder / "runs")
-    experiment = Acl2014(load_experiment(CONF, [f"work={folder}"]))
+    experiment = Acl2014(load_experiment(CONF, [f"work={folder}", "seeds=[1]"]))
     references = ["a b c d e", "f g h i j", "k l m n o", f"p q r s {HOSTILE[0]}"]
     for name, lines in {
         "test.de": ["eins", "zwei", "drei", "vier | fünf"],
@@ -50,6 +50,7 @@ def written(tmp_path_factory):
         place: [runs[name]] for place, name in zip([*places, ("rebol", "original")], names, strict=True)
     }
     etas = {name: {"scores": {0.01: 1.0, 0.001: 2.0}, "chosen": 0.001} for name in ("exec", "rampion", "rebol")}
+    experiment.parsed = {"extended": rebol.rows, "original": rampion.rows}
     experiment.write({"extended": systems, "original": systems}, etas)
     return folder
 
@@ -58,15 +59,15 @@ def test_the_page_has_all_tables(written):
     page = (written / "report.html").read_text()
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
     tables = data["experiment"]
-    assert [re.match(r"Table \d|η", one["caption"])[0] for one in tables] == [
-        *(["Table 1"] * 3 + ["Table 2"] * 3),
+    assert [re.match(r"Parsers|Table \d|η", one["caption"])[0] for one in tables] == [
+        *(["Parsers"] + ["Table 1"] * 3 + ["Table 2"] * 3),
         *("Table 3", "Table 4", "Table 5", "η"),
     ]
     questions = {one["caption"][:7]: [row["entries"][0]["text"] for row in one["rows"]] for one in tables}
     assert (questions["Table 3"], questions["Table 4"], questions["Table 5"]) == (["3", "4"], ["3", "4"], ["2"])
-    assert tables[7]["rows"][1]["entries"][-1]["text"] == f"{HOSTILE[0]} | {HOSTILE[1]}"
-    assert [column["prose"] for column in tables[7]["columns"]] == [False, True, True, True, True]
-    assert "3 questions" in tables[1]["caption"]
+    assert tables[8]["rows"][1]["entries"][-1]["text"] == f"{HOSTILE[0]} | {HOSTILE[1]}"
+    assert [column["prose"] for column in tables[8]["columns"]] == [False, True, True, True, True]
+    assert "3 questions" in tables[2]["caption"]
     assert {one["name"] for one in data["evaluation"]["systems"]} >= {run["name"] for run in data["runs"]}
     assert len(data["runs"]) == 5
 

@@ -10,6 +10,8 @@ from itersel.pipeline.geoquery_tables import (
     eta_table,
     example_table,
     markdown,
+    parser_table,
+    run_table,
     score_table,
     variants,
     wins,
@@ -48,6 +50,23 @@ def test_differences():
     ]
     assert [row.entries[2].marks.best for row in table.rows] == [False, True, True]
     assert table.rows[0].entries[2].value == 1
+
+
+def test_every_run():
+    metric = CorpusMetric("bleu", [[line] for line in REFERENCES])
+    table = run_table({"baseline": [POOR], "rebol": [POOR, GOOD]}, metric, [7, 8])
+    assert [[one.text for one in row.entries[:3]] for row in table.rows] == [
+        ["BASELINE", "–", "33.33"],
+        ["REBOL", "7", "33.33"],
+        ["REBOL", "8", "100.00"],
+    ]
+    assert table.rows[2].entries[3].text == "100.00"
+
+
+def test_parsers():
+    """Six of twelve parses are right, of 24 questions; the first half has a gold answer."""
+    table = parser_table({"extended": GOOD.rows, "original": POOR.rows}, np.arange(24) < 12)
+    assert [one.text for one in table.rows[1].entries] == ["original", "50.00", "25.00", "33.33", "50.00"]
 
 
 def test_examples():

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from itersel.base.errors import InputError
 from itersel.base.files import read_lines
 from itersel.response.geoquery import funql
-from itersel.response.geoquery.funql import Call, Name, first_well_formed, from_tokens, parse, to_tokens
+from itersel.response.geoquery.data import read_questions
+from itersel.response.geoquery.funql import Call, Name, first_well_formed, from_tokens, is_typed, parse, to_tokens
 
 NAMES = st.lists(st.text("abcxyz.-19äß", min_size=1, max_size=4), min_size=1, max_size=3).map(" ".join).map(Name)
 SYMBOLS = st.sampled_from(["answer", "state", "loc_2", "cityid", "intersection", "x9"])
@@ -150,3 +151,35 @@ def test_the_first_well_formed_hypothesis_wins():
     assert first_well_formed(text.split() for text in hypotheses) == (1, parse("answer(state(all))"))
     assert first_well_formed([]) is None
     assert first_well_formed([["answer@1"]]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("answer(city(loc_2(stateid('texas'))))", True),
+        ("answer(population_1(cityid('austin', _)))", True),
+        ("answer(population_1(cityid('austin', 'tx')))", True),
+        ("answer(state(elevation_2(0)))", True),
+        ("answer('texas')", False),
+        ("answer(state('texas'))", False),
+        ("answer(stateid(state(all)))", False),
+        ("answer(cityid('austin', stateid('texas')))", False),
+        ("answer(stateid(_))", False),
+        ("answer(state(_))", False),
+        ("answer(answer(state(all)))", False),
+    ],
+)
+def test_types(text, typed):
+    assert is_typed(parse(text)) is typed
+
+
+def test_the_880_forms_are_typed(geoquery):
+    assert all(is_typed(question.form) for question in read_questions(geoquery))
+
+
+def test_the_first_typed_hypothesis_wins():
+    hypotheses = ["answer@1 texas@s", "answer@1 state@1 all@0", "answer@1 river@1 all@0"]
+    tokens = [text.split() for text in hypotheses]
+    assert first_well_formed(tokens, typed=True) == (1, parse("answer(state(all))"))
+    assert first_well_formed(tokens[:1], typed=True) is None
+    assert first_well_formed(tokens) == (0, parse("answer('texas')"))

@@ -1,0 +1,158 @@
+"""RAMPION, EXEC and REBOL (ACL 2014, algorithm 1): the update against the twin with dictionaries, and by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from itersel.learn.epoch import EpochConfig
+from itersel.learn.hope_fear import Chosen, HopeFear, Questions, choose
+from itersel.learn.learner import LearnConfig
+from itersel.learn.response_epoch import STEP, Feedback, run_response_list_epoch
+from itersel.lists.table import CompiledList, ListTable, write_table
+from itersel.metrics.sentence import sentence_statistics, sentence_values
+from itersel.model.feature_names import NameTable
+from itersel.model.vectors import Vector
+from oracles.hope_fear import learn
+
+RAMPION = {"feedback": False, "references": "fixed"}
+EXEC = {"cost": False, "references": "fixed"}
+ETA = 0.125
+# Eighths: sums are exact, and ties are ties.
+eighths = st.integers(-16, 16).map(lambda k: k / 8)
+vectors = st.dictionaries(st.sampled_from("abcde"), eighths.filter(bool), max_size=4)
+texts = st.lists(st.sampled_from("uvwxy"), min_size=2, max_size=5).map(" ".join)
+lists = st.lists(st.tuples(st.lists(st.tuples(texts, vectors), min_size=1, max_size=7), texts), min_size=1, max_size=4)
+
+
+def run(data, rule, judge, folder, epochs=1, limit=None, block=1, start=None):
+    """`data` are (id, texts, feature dicts, references). Returns the weights by name, and the feedback."""
+    compiled = []
+    for id, hypotheses, features, references in data:
+        words, wanted = ([text.split(" ") for text in some] for some in (hypotheses, references))
+        metric, statistics = (
+            sentence_values("stupid_bleu", words, wanted),
+            sentence_statistics("stupid_bleu", words, wanted),
+        )
+        scores = np.zeros(len(hypotheses))
+        compiled.append(CompiledList.of(id, features, metric, scores, [*hypotheses, *references], statistics))
+    write_table(compiled, folder / "table", "bleu")
+    table = ListTable(folder / "table")
+    feedback = Feedback(rule, (lambda id, some: [judge(id, text) for text in some]), limit, block)
+    config = EpochConfig(metric="stupid_bleu", learn=LearnConfig(eta=ETA, rule=STEP))
+    weights, names = Vector.of_names(start or {}), set(start or {})
+    for number in range(epochs):
+        result = run_response_list_epoch(table, weights, config, feedback, number=number)
+        weights, names = result.weights, names | set(result.names)
+    found = dict(zip(NameTable(sorted(names))(weights.ids), weights.values.tolist(), strict=True))
+    return {name: value for name, value in found.items() if value}, feedback
+
+
+@settings(deadline=None)
+@given(
+    lists=lists,
+    rule=st.one_of(
+        st.builds(
+            HopeFear, scale=st.sampled_from([0.0, 1.0, 0.5]), references=st.sampled_from(["grow", "last", "fixed"])
+        ),
+        st.builds(
+            HopeFear, scale=st.sampled_from([0.0, 1.0]), **{key: st.just(value) for key, value in RAMPION.items()}
+        ),
+        st.just(HopeFear(**EXEC)),
+    ),
+    good=st.sets(texts, max_size=30),
+    letters=st.sets(st.sampled_from("uvwxy")),
+    limit=st.sampled_from([None, 1, 2, 4]),
+    block=st.sampled_from([1, 3]),
+)
+def test_it_equals_the_twin(tmp_path_factory, lists, rule, good, letters, limit, block):
+    def judge(id, text):
+        return text in good or letters <= set(text.split(" "))
+
+    data = [
+        (str(number), [text for text, _ in entries], [vector for _, vector in entries], [reference])
+        for number, (entries, reference) in enumerate(lists)
+    ]
+    options = {"cost": rule.cost, "feedback": rule.feedback, "scale": rule.scale, "keep": rule.references}
+    expected, won, counts = learn(data, {"a": 0.5}, ETA, judge=judge, epochs=2, limit=limit, **options)
+    folder = tmp_path_factory.mktemp("lists")
+    found, feedback = run(data, rule, judge, folder, epochs=2, limit=limit, block=block, start={"a": 0.5})
+    assert found == {name: value for name, value in expected.items() if value}
+    assert feedback.references == won
+    assert (feedback.counts["successes"], feedback.counts["skipped"]) == (counts["successes"], counts["skipped"])
+
+
+# s         3     2     1     0
+# metric    0.25  1     0.5   0        c    0.75  0     0.5   1
+# s − c     2.25  2     0.5  −1        s + c   3.75  2     1.5   1
+# scaled    1     2/3   1/3   0
+# s − c     0.25  2/3  −1/6  −1        s + c   1.75  2/3   5/6   1
+SCORES, METRIC = np.array([3.0, 2.0, 1.0, 0.0]), np.array([0.25, 1.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("rule", "success", "expected", "asked"),
+    [
+        pytest.param(HopeFear(**RAMPION), "", None, "", id="rampion: hope is fear"),
+        pytest.param(HopeFear(**RAMPION, scale=1), "", (1, 0), "", id="rampion, scaled"),
+        pytest.param(HopeFear(**EXEC), "23", (2, 0), "012", id="exec, the best fails"),
+        pytest.param(HopeFear(**EXEC), "01", (0, 2), "012", id="exec, the best succeeds"),
+        pytest.param(HopeFear(**EXEC), "0123", None, "0123", id="exec, nothing fails"),
+        pytest.param(HopeFear(**EXEC), "", None, "0123", id="exec, nothing succeeds"),
+        pytest.param(HopeFear(), "13", (1, 0), "01", id="rebol, the best fails"),
+        pytest.param(HopeFear(scale=1), "03", (0, 2), "032", id="rebol, scaled, the best succeeds"),
+        pytest.param(HopeFear(scale=1), "23", (2, 0), "012", id="rebol, scaled, the best fails"),
+        pytest.param(HopeFear(), "0123", None, "0123", id="rebol, nothing fails"),
+        pytest.param(HopeFear(), "", None, "0123", id="rebol, nothing succeeds"),
+    ],
+)
+def test_pairs_by_hand(rule, success, expected, asked):
+    answered = []
+
+    def ask(places):
+        answered.extend(places)
+        return [str(place) in success for place in places]
+
+    chosen = choose(SCORES, METRIC, rule, Questions(ask))
+    assert chosen == Chosen(expected, 0, ("0" in success) if rule.feedback else None)
+    assert answered == [int(place) for place in asked]
+
+
+def test_a_new_reference_counts_at_once():
+    """With the prediction as a reference, c is 0, 0.5, 0.75, 0.25, and scaled s + c is 1, 7/6, 13/12, 0.25."""
+
+    def ask(places):
+        return [place == 0 for place in places]
+
+    chosen = choose(SCORES, METRIC, HopeFear(scale=1), Questions(ask), lambda _: np.array([1.0, 0.5, 0.25, 0.75]))
+    assert chosen.pair == (0, 1)
+    assert choose(SCORES, METRIC, HopeFear(scale=1), Questions(ask)).pair == (0, 3)
+
+
+def test_the_limit_ends_the_search():
+    asked = []
+
+    def ask(places):
+        asked.extend(places)
+        return [place == 2 for place in places]
+
+    assert choose(SCORES, METRIC, HopeFear(), Questions(ask, limit=2)).pair is None
+    assert asked == [0, 1]
+    assert choose(SCORES, METRIC, HopeFear(), Questions(ask, limit=3)).pair == (2, 0)
+
+
+def test_two_epochs_of_rebol_by_hand(tmp_path):
+    """Scores are all 0 at first, so the first hypothesis is predicted, and scaling leaves 0.
+
+    Epoch 1, `r s`: fails; the reference `t u` itself has the least cost and succeeds: w = η (b − a).
+    Epoch 2: `t u` is predicted, succeeds and joins the references; `r s` fails: w = 2 η (b − a).
+    The second sentence has nothing that succeeds and is skipped in both epochs.
+    """
+    data = [
+        ("0", ["r s", "t u"], [{"a": 1.0}, {"b": 1.0}], ["t u"]),
+        ("1", ["v w", "v x"], [{"c": 1.0}, {"d": 1.0}], ["t u"]),
+    ]
+    found, feedback = run(data, HopeFear(scale=1), lambda _, text: text == "t u", tmp_path, epochs=2)
+    assert found == {"a": -2 * ETA, "b": 2 * ETA}
+    assert feedback.references == {"0": ["t u"]}
+    assert feedback.counts["skipped"] == 2 and feedback.counts["successes"] == 1
