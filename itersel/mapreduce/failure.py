@@ -10,6 +10,7 @@ import array
 import fcntl
 import json
 import os
+import select
 import socket
 import stat
 import termios
@@ -69,10 +70,13 @@ def wait_until_read(descriptor: int, seconds: float = 30.0) -> None:
     Hadoop Streaming does not read on once its process has ended with an error: the last words would be lost now and
     then. A descriptor that is no pipe needs no waiting.
     """
-    until, unread = time.monotonic() + seconds, array.array("i", [0])
+    until, unread, gone = time.monotonic() + seconds, array.array("i", [0]), select.poll()
     try:
+        gone.register(descriptor, 0)
         while stat.S_ISFIFO(os.fstat(descriptor).st_mode) and time.monotonic() < until:
             fcntl.ioctl(descriptor, termios.FIONREAD, unread)
+            if gone.poll(0):  # there is nobody to read
+                return
             if unread[0] == 0:
                 time.sleep(TO_WRITE_DOWN)
                 return

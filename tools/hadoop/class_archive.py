@@ -54,6 +54,7 @@ def sharing_options(jars: Path, java_home: Path) -> list[str]:
     """What makes Java use the archive, if there is one, or record what it loads; silent, as output is read."""
     record, place = os.environ.get(RECORD), archive_path(jars, java_home)
     if record:
+        Path(record).mkdir(parents=True, exist_ok=True)
         return [f"-XX:DumpLoadedClassList={Path(record).absolute()}/%p.list"]
     return [f"-XX:SharedArchiveFile={place}", "-Xlog:disable", "-Xlog:all=error:stderr"] if place.exists() else []
 
@@ -64,11 +65,15 @@ def merge(folder: Path) -> int:
         line
         for path in folder.glob("*.list")
         for line in path.read_text().splitlines()
-        if not line.startswith(("#", "@")) and "source:" not in line
+        if "/" in line and not line.startswith(("#", "@")) and "source:" not in line
     }
+    if not names:
+        sys.exit(f"{folder}: there are no lists of classes; set {RECORD}, run jobs, and stop the cluster first")
     CLASSES.write_bytes(gzip.compress("".join(f"{name}\n" for name in sorted(names)).encode(), mtime=0))
     return len(names)
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {sys.argv[0]} FOLDER (see the top of this file)")
     print(f"{merge(Path(sys.argv[1]))} classes in {CLASSES}")

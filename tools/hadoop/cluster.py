@@ -128,13 +128,10 @@ def install() -> None:
     if not (HOME / "jars").exists():
         (HOME / "jars").symlink_to(jars)
     # Options of every Java machine here, as its `@file`. The settings come last: see class_archive.class_path.
-    words = [
-        *QUICK_START,
-        *sharing_options(jars, java_home()),
-        "-cp",
-        ":".join([*class_path(jars), f"{HOME}/etc/hadoop"]),
-    ]
-    (HOME / "etc" / "java.args").write_text("\n".join(words) + "\n")
+    places = ":".join([*class_path(jars), f"{HOME}/etc/hadoop"])
+    words = [*QUICK_START, *sharing_options(jars, java_home()), "-cp", places]
+    quoted = [f'"{word}"' for word in (word.replace("\\", "\\\\") for word in words)]
+    (HOME / "etc" / "java.args").write_text("\n".join(quoted) + "\n")
 
 
 def fetch(jars: Path) -> None:

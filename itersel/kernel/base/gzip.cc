@@ -56,8 +56,8 @@ std::int64_t remainder_of_power(int n) {
   return static_cast<std::int64_t>(power) << 1;
 }
 
-// The text is a polynomial of which only the remainder matters: its first 16 bytes times x^128, taken modulo the
-// polynomial of the CRC, can be added to the next 16. Four such accumulators, 64 bytes apart, hide the latency of a
+// The text is a polynomial of which only the remainder matters: 16 bytes times x^512, taken modulo the polynomial of
+// the CRC, can be added to the 16 that are 64 bytes later. Four such accumulators side by side hide the latency of a
 // product. What is left, 64 bytes with the same remainder as all of the text before, goes by table.
 __attribute__((target("pclmul,sse2"))) std::uint32_t crc_by_products(std::uint32_t crc, const char* text,
                                                                      std::size_t size) {

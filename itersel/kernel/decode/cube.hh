@@ -3,9 +3,10 @@
 //
 // A cube is a group of rules with the same source side over fixed tail cells. A combination waits in the queue under an
 // estimate: the rule, its tails, and the joints of neighbouring pieces, each pair of neighbours on its own. Tails come
-// from streams (tail_streams.hh), so that within a rule estimates fall from one combination to the next. When a
-// combination comes to the top the model is asked, and it waits again under its true score. So the model is asked
-// little more often than combinations are accepted, while acceptance still follows the true scores.
+// from streams (tail_streams.hh), so that within a rule estimates fall from one combination to the next, except that
+// where two tails meet, a later first tail may suit better. When a combination comes to the top the model is asked, and
+// it waits again under its true score. So the model is asked little more often than combinations are accepted, while
+// acceptance still follows the true scores.
 //
 // Many combinations repeat a string that the cell has already: another split, or another rule for the same words. What
 // the language model says of a string depends on nothing else, so it is asked once per string (cell_strings.hh).

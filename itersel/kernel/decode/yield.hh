@@ -1,5 +1,6 @@
 // A hash of a string of words: a polynomial in a fixed base, modulo 2^64, with the base's power, so that the hash of a
-// concatenation follows from those of its parts.
+// concatenation follows from those of its parts. Equal hashes are taken for equal strings: among n strings of a cell,
+// two different ones share a hash with a probability of about n² / 2^65.
 #pragma once
 
 #include <cstdint>

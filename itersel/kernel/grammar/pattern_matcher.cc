@@ -82,14 +82,14 @@ std::uint64_t marks_from(const std::vector<std::uint64_t>& marks, std::uint32_t 
 
 PatternMatcher::PatternMatcher(const IndexedText& index, const ExtractOptions& options, std::size_t cache_bytes)
     : index_(index), options_(options), cache_(cache_bytes) {
+  if (index_.frequent.size == 0) return;
+  in_frequent_.resize(index_.bucket.size);
   for (std::uint32_t rank = 0; rank < index_.frequent.size; ++rank) {
     const FrequentPhrase& phrase = index_.frequent[rank];
     ranks_.emplace(std::uint64_t{phrase.low} << 32 | phrase.length, rank);
-    in_frequent_.resize(index_.bucket.size);
     const std::uint32_t* words = index_.source.data + index_.suffixes[phrase.low];
     for (std::uint32_t i = 0; i < phrase.length; ++i) in_frequent_[words[i]] = 1;
   }
-  if (ranks_.empty()) return;
   separators_.resize(index_.source.size / 64 + 2);
   for (std::uint32_t i = 0; i < index_.source.size; ++i) {
     if (index_.source[i] == kSeparator) mark(separators_, i);
@@ -195,7 +195,7 @@ MatchesPointer PatternMatcher::in_text_order(std::uint32_t rank, const PhrasePat
   return sorted;
 }
 
-// Where a phrase starts. They are kept while all take little memory.
+// The places where a phrase starts, as bits; kept as long as all of them take little memory.
 const PatternMatcher::Marks& PatternMatcher::marks_of(std::uint32_t rank, const PhrasePattern& phrase) {
   Marks& marks = marks_[rank];
   if (marks.empty()) {
