@@ -155,27 +155,20 @@ def test_same_bytes_as_inline(cluster: Cluster, demo_training: TrainConfig, tmp_
     ],
 )
 def test_contract(cluster: Cluster, check: Callable, options: tuple[str, ...], tmp_path: Path) -> None:
-    """Epochs and jobs without reducers are in the tests of algorithms."""
+    """Epochs and jobs without reducers are in the tests of algorithms and tuners."""
     check(lambda folder: open_engine(RunConfig("hadoop", options=options), folder), tmp_path)
 
 
-@pytest.mark.parametrize("algorithm", ["mix_sgd", "iter_mix_sgd"])
-def test_other_algorithms(cluster: Cluster, algorithm: str, tmp_path: Path) -> None:
-    """Two epochs where shards go on from their own weights, and devtest once: every kind of job.
-
-    sgd is mix_sgd with one shard; test_map_reduce.py has it in the same script.
-    """
-    config = small_data(tmp_path)
-    if algorithm == "mix_sgd":
-        config = replace(config, algorithm=algorithm, epochs=2, devtest=())
-    else:
-        config = replace(config, algorithm=algorithm, epochs=1)
+def test_shards_with_weights_of_their_own(cluster: Cluster, tmp_path: Path) -> None:
+    """Two epochs of mix_sgd. sgd is the same with one shard; test_map_reduce.py has it in the same script."""
+    config = replace(small_data(tmp_path), algorithm="mix_sgd", epochs=2, devtest=())
     run(config, tmp_path / "inline")
     run(replace(config, run=RunConfig("hadoop", options=ONE_CONTAINER)), tmp_path / "hadoop")
     assert_same_run(tmp_path / "inline", tmp_path / "hadoop")
 
 
 def test_a_tuner(cluster: Cluster, tmp_path: Path) -> None:
+    """Five jobs, with and without reducers; as devtest, which test_map_reduce.py has, some of them decode only."""
     check_tuner(small_data(tmp_path), "mira", RunConfig("hadoop", options=ONE_CONTAINER), tmp_path)
 
 

@@ -200,6 +200,7 @@ def test_wrong_configurations():
             EpochConfig(**options)
 
 
+@pytest.mark.slow
 def test_epochs_improve_with_one_large_grammar(tmp_path, shared_data):
     data, texts = shared_data / "cdec-nc-wmt11", {}
     for side in "de", "en":

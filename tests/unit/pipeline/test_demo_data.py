@@ -44,7 +44,7 @@ def test_sizes_and_domains_are_those_of_the_readme() -> None:
     }
     for path in FOLDER.iterdir():
         assert len(lines(path.name)) == sizes[path.stem], path
-    listed = re.search(r"ten, of equal size:(.*?)\.", text, re.DOTALL)
+    listed = re.search(r"ten domains of\s+equal size:(.*?)\.", text, re.DOTALL)
     assert listed
     domains = re.split(r",\s+|\s+and\s+", listed[1].strip())
     for name in BILINGUAL:
