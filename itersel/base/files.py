@@ -223,7 +223,10 @@ def remove_torn(path: str | os.PathLike[str]) -> None:
     """Remove temporary files that a killed `atomic_write` of this file left. Nobody may be writing it."""
     path = Path(path)
     for torn in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        torn.unlink(missing_ok=True)
+        try:
+            torn.unlink(missing_ok=True)
+        except OSError as error:
+            raise cannot_write(error, torn, "Remove it.") from None
 
 
 def cannot_write(error: OSError, where: str | os.PathLike[str], hint: str | None = None) -> UserError:

@@ -62,6 +62,12 @@ def test_what_a_killed_claim_left_is_removed(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [f".{MARK}", MARK, ".other.abc.tmp"]
 
 
+def test_what_cannot_be_removed_is_named(tmp_path):
+    (tmp_path / f".{MARK}.abc.tmp").mkdir()
+    with pytest.raises(InputError, match=r"itersel-folder\.abc\.tmp: cannot write: .*\n +Remove it"):
+        claim_folder(tmp_path, BUILD)
+
+
 @pytest.mark.parametrize("marked", [True, False])
 @pytest.mark.parametrize(("there", "wanted"), list(itertools.permutations(KINDS, 2)), ids=lambda kind: kind.name)
 def test_a_folder_of_another_kind_is_refused(tmp_path, there, wanted, marked):
