@@ -5,6 +5,7 @@
 #include "base/error.hh"
 #include "base/text.hh"
 #include "bindings/module.hh"
+#include "bindings/sentence_number.hh"
 #include "decode/decoder.hh"
 #include "decode/shard_decoder.hh"
 
@@ -12,11 +13,6 @@ namespace py = pybind11;
 
 namespace itersel {
 namespace {
-
-std::uint32_t checked(const Shard& shard, std::uint32_t sentence) {
-  if (sentence >= shard.size()) throw py::index_error("the shard has " + std::to_string(shard.size()) + " sentences");
-  return sentence;
-}
 
 using NamedFeatures = std::vector<std::pair<std::string, double>>;
 

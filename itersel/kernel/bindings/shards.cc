@@ -4,20 +4,13 @@
 #include "base/hash.hh"
 #include "base/text.hh"
 #include "bindings/module.hh"
+#include "bindings/sentence_number.hh"
 #include "shards/shard.hh"
 #include "shards/shard_builder.hh"
 
 namespace py = pybind11;
 
 namespace itersel {
-namespace {
-
-std::uint32_t checked(const Shard& shard, std::uint32_t sentence) {
-  if (sentence >= shard.size()) throw py::index_error("the shard has " + std::to_string(shard.size()) + " sentences");
-  return sentence;
-}
-
-}  // namespace
 
 void bind_shards(py::module_& module) {
   using NoGil = py::call_guard<py::gil_scoped_release>;
