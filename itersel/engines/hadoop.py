@@ -3,8 +3,8 @@
 These files are put into HDFS once, by the checksum of their content. Side files, such as language models, reach the
 nodes through the distributed cache, once per node; an item's file is copied by the node that works on the item
 (itersel.mapreduce.fetch). One input file holds all work items, and each of its lines is a map task. What a run keeps
-in HDFS for a time lies in a folder of its own, and its applications carry its tag: a run that is interrupted, or
-resumed after its driver was killed, ends those applications and removes that folder.
+in HDFS for a time lies in a folder per job, and its folders and applications carry its tag: a run that is interrupted,
+or resumed after its driver was killed, ends those applications and removes those folders.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from itersel.base.errors import ResourceError, UserError
 from itersel.engines.config import RunConfig
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.mrjob import MrjobEngine, Shipment
-from itersel.engines.mrjob_launch import StepFailedError, python_path, run_script
+from itersel.engines.mrjob_launch import StepFailedError, job_script, python_path, run_script
 from itersel.engines.mrjob_log import MrjobLog
 from itersel.engines.task_errors import describe, is_telling
 from itersel.mapreduce.fingerprint import content_checksum
@@ -47,6 +47,8 @@ SETTINGS: dict[str, object] = {
 }
 LINE_INPUT = "-inputformat org.apache.hadoop.mapred.lib.NLineInputFormat"
 LOG = ".hadoop.log"
+SCRIPT, JOB, ITEMS = "map_reduce.py", "job.json", "items.jsonl"
+"""A job's own files in its folder in HDFS."""
 
 
 class HadoopEngine(MrjobEngine):
@@ -61,15 +63,16 @@ class HadoopEngine(MrjobEngine):
         store = (config.store or f"hdfs:///user/{user}/itersel").rstrip("/")
         place = f"{socket.gethostname()}:{os.path.abspath(folder)}"
         self.tag = f"itersel-{hashlib.sha256(place.encode()).hexdigest()[:16]}"
-        self.files, self.temporary = f"{store}/files", f"{store}/runs/{self.tag}"
+        self.files, self.runs = f"{store}/files", f"{store}/runs"
         self.numbers = itertools.count()
         self.at_work, self.finished = False, list[str]()
-        stored, left = self.client.listing(self.files, self.temporary)
-        self.stored = set(stored)
-        if left:  # by a driver that was killed
+        stored, runs = self.client.listing(self.files, self.runs)
+        if stored is None or runs is None:
+            self.client.fs("-mkdir", "-p", self.files, self.runs)
+        self.stored = set(stored or ())
+        if any(name.startswith(self.tag) for name in runs or ()):  # left by a driver that was killed
             self.at_work = True
             self._clean()
-        self.client.fs("-mkdir", "-p", self.files, self.temporary)
 
     def stage(self, paths: Sequence[str]) -> dict[str, str]:
         """The files' addresses in HDFS, by content; one command uploads what is missing."""
@@ -82,7 +85,8 @@ class HadoopEngine(MrjobEngine):
 
     def job_options(self, partitions: int) -> list[str]:
         """Options of mrjob's runner."""
-        options = ["--no-conf", "--no-bootstrap-mrjob", "--no-read-logs", "--hadoop-bin", self.client.hadoop]
+        options = ["--no-conf", "--no-bootstrap-mrjob", "--no-read-logs", "--no-check-input-paths"]
+        options += ["--hadoop-bin", self.client.hadoop]
         options += ["--cleanup", "LOCAL_TMP", "--cleanup-on-failure", "LOCAL_TMP"]  # HDFS is cleaned here
         options += ["--python-bin", sys.executable, "--cmdenv", f"PYTHONPATH={python_path()}"]
         options += ["--hadoop-args", LINE_INPUT]
@@ -91,16 +95,16 @@ class HadoopEngine(MrjobEngine):
         return [*options, *self.config.options]
 
     def launch(self, shipment: Shipment, share: Callable[[float], None]) -> Iterator[Record]:
-        folder = f"{self.temporary}/{shipment.name}-{next(self.numbers)}"
-        words, items = self._put(shipment, folder)
-        words += ["--hadoop-tmp-dir", folder, "--output-dir", f"{folder}/output"]
+        folder = f"{self.runs}/{self.tag}-{next(self.numbers)}-{shipment.name}"
+        words = ["--hadoop-tmp-dir", folder, "--output-dir", f"{folder}/output", *self._put(shipment, folder)]
         self.at_work = True
         with MrjobLog(self.folder / LOG, share) as log:
             try:
                 yield from run_script(
-                    [*self.job_options(shipment.partitions), *words, items],
+                    [*self.job_options(shipment.partitions), *words, f"{folder}/{ITEMS}"],
                     self.runner,
                     output=lambda place: self.client.cat(f"{place}/part-*"),
+                    script=f"{folder}/{SCRIPT}",
                 )
             except StepFailedError:
                 raise self.explain(shipment.name, log) from None
@@ -109,14 +113,14 @@ class HadoopEngine(MrjobEngine):
         self.at_work = False
         self._forget(folder)
 
-    def _put(self, shipment: Shipment, folder: str) -> tuple[list[str], str]:
-        """Put the job's own files into its folder by one command; the script's arguments, and its input."""
-        files = dict(zip(("job.json", "items.jsonl"), (shipment.job, *shipment.inputs), strict=True))
+    def _put(self, shipment: Shipment, folder: str) -> list[str]:
+        """Put the job's own files into its folder by one command; the script's arguments."""
+        [items] = shipment.inputs
+        files = {SCRIPT: os.fspath(job_script()), JOB: shipment.job, ITEMS: items}
         names = {side: f"side-{number}-{safe(side)}" for number, side in enumerate(shipment.passing)}
         files |= {names[side]: path for side, path in shipment.passing.items()}
         self.client.put(files, folder, new=True)
-        passing = {side: f"{folder}/{name}" for side, name in names.items()}
-        return shipment.arguments(f"{folder}/job.json", passing), f"{folder}/items.jsonl"
+        return shipment.arguments(f"{folder}/{JOB}", {side: f"{folder}/{name}" for side, name in names.items()})
 
     def _forget(self, folder: str) -> None:
         self.finished.append(folder)
@@ -129,7 +133,8 @@ class HadoopEngine(MrjobEngine):
         if log.application is None:
             return ResourceError(f"the job {name} could not be started on Hadoop", hint=self._hint())
         self.at_work = False
-        until, complete, errors = time.monotonic() + LOG_PATIENCE, False, list[str]()
+        until, errors = time.monotonic() + LOG_PATIENCE, self.client.task_errors(log.application)
+        complete = False
         while not any(map(is_telling, errors)) and not complete and time.monotonic() < until:
             time.sleep(1)
             complete = self.client.has_all_logs(log.application)  # asked first: what is read then is all there is
@@ -150,7 +155,7 @@ class HadoopEngine(MrjobEngine):
             with contextlib.suppress(UserError):
                 self.client.kill(self.tag)
         with contextlib.suppress(UserError):
-            self.client.remove(self.temporary)
+            self.client.remove(f"{self.runs}/{self.tag}-*")
         self.at_work = False
 
 

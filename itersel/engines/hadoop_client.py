@@ -48,15 +48,16 @@ class HadoopClient:
         """What `hadoop fs` printed."""
         return _run([self.hadoop, "fs", *arguments])
 
-    def listing(self, *folders: str) -> list[list[str]]:
-        """The names in each of the folders; one that does not exist has none."""
+    def listing(self, *folders: str) -> list[list[str] | None]:
+        """The names in each of the folders; none for one that does not exist (or, beside such a one, is empty)."""
         done = subprocess.run([self.hadoop, "fs", "-ls", "-C", *folders], capture_output=True, text=True, check=False)  # noqa: S603
         trouble = [line for line in done.stderr.splitlines() if "No such file or directory" not in line]
         if done.returncode != 0 and trouble:
             raise ResourceError(f"Hadoop cannot list {folders[0]}: {_essence(done.stderr)}", hint=HINT)
         lines = done.stdout.splitlines()
         starts = [f"{folder}/" for folder in folders]
-        return [[line.removeprefix(start) for line in lines if line.startswith(start)] for start in starts]
+        found = [[line.removeprefix(start) for line in lines if line.startswith(start)] for start in starts]
+        return [names or (None if done.returncode else []) for names in found]
 
     def put(self, files: Mapping[str, str], folder: str, *, new: bool = False) -> None:
         """Copy local files under these names into a folder, a `new` one or not; each appears when it is complete."""

@@ -1,4 +1,4 @@
-"""Launching jobs by mrjob: the only module of the package that knows mrjob and the script `jobs/map_reduce.py`."""
+"""Launching jobs by mrjob: with mrjob_hadoop, the only module that knows mrjob and the script `jobs/map_reduce.py`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,15 @@ def job_script() -> Path:
 
 
 def run_script(
-    arguments: Sequence[str], runner: str, output: Callable[[str], Iterable[bytes]] | None = None
+    arguments: Sequence[str],
+    runner: str,
+    output: Callable[[str], Iterable[bytes]] | None = None,
+    script: str | None = None,
 ) -> Iterator[Record]:
     """Run the script on one of mrjob's runners and return its records; StepFailedError if it fails.
 
-    `output` reads the job's output folder; the default is mrjob's own way, file by file.
+    `output` reads the job's output folder; the default is mrjob's own way, file by file. `script` is the script's copy
+    in HDFS, for the runner hadoop; otherwise mrjob uploads it.
     """
     from mrjob.step import StepFailedException
 
@@ -47,7 +51,7 @@ def run_script(
         options += ["--cmdenv", f"PYTHONPATH={python_path()}", "--python-bin", sys.executable]
     job = _job_class()(args=[*options, *arguments])
     try:
-        with job.make_runner() as running:
+        with _make_runner(job, script) as running:
             running.run()
             chunks = running.cat_output() if output is None else output(running.get_output_dir())
             for key, value in job.parse_output(chunks):
@@ -56,6 +60,14 @@ def run_script(
         if isinstance(error.__cause__, UserError):
             raise error.__cause__ from None
         raise StepFailedError(str(error)) from None
+
+
+def _make_runner(job: Any, script: str | None) -> Any:
+    if script is None:
+        return job.make_runner()
+    from itersel.engines.mrjob_hadoop import HadoopRunner
+
+    return HadoopRunner(**(job._runner_kwargs() | {"mr_job_script": script}))
 
 
 def python_path() -> str:

@@ -80,3 +80,10 @@ def multi30k_training(shared_data: Path, tmp_path_factory: pytest.TempPathFactor
         epoch=EpochConfig(decoder=DecoderConfig(pop_limit=30), k=30),
         selection=SelectionConfig(top=5000),
     )
+
+
+@pytest.fixture(scope="session")
+def real_training(request: pytest.FixtureRequest) -> TrainConfig:
+    """Multi30k's 2,000 sentences; where that data is absent, the demo's."""
+    absent = not (ROOT.parent / "shared" / "data").is_dir()
+    return request.getfixturevalue("demo_training" if absent else "multi30k_training")

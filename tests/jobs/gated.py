@@ -51,6 +51,11 @@ class Gate:
         for name in [f"{number}-{item}" for number, item in passes] or ["open"]:
             (self.folder / name).touch()
 
+    def forget(self, number: int) -> None:
+        """Forget who came to the gate in a round, whose mappers are gone."""
+        for path in self.folder.glob(f"at-{number}-*"):
+            path.unlink()
+
     def waiting(self, number: int) -> list[int]:
         """The items of the round whose mappers have come to the gate."""
         return sorted(int(path.name.split("-")[2]) for path in self.folder.glob(f"at-{number}-*"))

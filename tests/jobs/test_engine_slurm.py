@@ -17,7 +17,7 @@ from itersel.engines import file_work, local, open_engine, slurm
 from itersel.engines.config import RunConfig
 from itersel.run.driver import train
 from toy_cases import check_toy_algorithm
-from tuner_cases import TUNERS, check_tuner
+from tuner_cases import check_tuner
 
 pytestmark = pytest.mark.slow
 SLURM = RunConfig("slurm", reducers=2)
@@ -63,31 +63,20 @@ def test_same_bytes(tmp_path, data):
     assert not (run / "batch").exists()
 
 
-def test_shards_with_weights_of_their_own(tmp_path, data):
-    config = replace(data, algorithm="mix_sgd", epochs=2, devtest=())
-    train(config, tmp_path / "inline", warn=lambda text: None)
-    train(replace(config, run=SLURM), tmp_path / "slurm", warn=lambda text: None)
-    assert_same_run(tmp_path / "inline", tmp_path / "slurm")
-
-
 def test_an_algorithm_of_somebody_else(tmp_path, data):
     check_toy_algorithm(data, SLURM, tmp_path)
 
 
-@pytest.mark.parametrize("name", TUNERS)
-def test_tuners(tmp_path, data, name):
-    check_tuner(data, name, SLURM, tmp_path)
+def test_a_tuner(tmp_path, data):
+    """Spark's tests have all of them."""
+    check_tuner(data, "mira", SLURM, tmp_path)
 
 
-def test_demo_data(tmp_path, demo_training):
-    train(replace(demo_training, run=RunConfig("inline", reducers=2)), tmp_path / "inline", warn=lambda text: None)
-    train(replace(demo_training, run=SLURM), tmp_path / "slurm", warn=lambda text: None)
-    assert_same_run(tmp_path / "inline", tmp_path / "slurm")
-
-
-def test_multi30k(tmp_path, multi30k_training):
-    train(multi30k_training, tmp_path / "inline", warn=lambda text: None)
-    train(replace(multi30k_training, run=SLURM), tmp_path / "slurm", warn=lambda text: None)
+def test_same_bytes_on_real_data(tmp_path, real_training):
+    """One epoch: the small data has two."""
+    config = replace(real_training, epochs=1, run=RunConfig("inline", reducers=2))
+    train(config, tmp_path / "inline", warn=lambda text: None)
+    train(replace(config, run=SLURM), tmp_path / "slurm", warn=lambda text: None)
     assert_same_run(tmp_path / "inline", tmp_path / "slurm")
 
 

@@ -12,17 +12,18 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
 from response_cases import check_response
 
 from driver_process import PATIENCE, DriverProcess, finished, until
-from engine_cases import assert_same_run, run, small_data, unavailable
+from engine_cases import assert_same_run, run, small_data, unavailable, write_shard
 from engine_contract import CHECKS
 from gated import ALGORITHM, Gate
 from itersel.base.errors import ConfigError, InputError, ResourceError
-from itersel.base.version import build_id
+from itersel.base.version import build_id, describe_build
 from itersel.engines.config import RunConfig
 from itersel.engines.spark import SparkEngine, SparkFileNames, copy_to_store, explain
 from itersel.engines.spark_settings import check_master, spark_properties
@@ -59,7 +60,8 @@ class Cluster:
         return subprocess.run([script], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
 
     def options(self, *more: str) -> tuple[str, ...]:
-        java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # starts sooner, and tests are short
+        # These start sooner, and tests are short; pip has checked the jars.
+        java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
         quick = [f"spark.{side}.extraJavaOptions={java}" for side in ("driver", "executor")]
         return (f"spark.master={self.master}", "spark.executor.memory=512m", *quick, *more)
 
@@ -106,7 +108,9 @@ class Shared(SparkEngine):
 
 @pytest.fixture(scope="class")
 def shared(cluster, tmp_path_factory) -> Iterator[Shared]:
-    engine = Shared(RunConfig("spark", reducers=2, options=cluster.options()), tmp_path_factory.mktemp("shared"))
+    folder = tmp_path_factory.mktemp("shared")
+    config = RunConfig("spark", reducers=2, options=cluster.options(), store=str(folder / "store"))
+    engine = Shared(config, folder)
     yield engine
     SparkEngine.close(engine)
 
@@ -119,19 +123,17 @@ def reference(tmp_path_factory) -> Path:
     return folder / "run"
 
 
-def on_spark(config: TrainConfig, options: tuple[str, ...], store: Path | None = None) -> TrainConfig:
-    place = None if store is None else str(store)
-    return dataclasses.replace(config, run=RunConfig("spark", reducers=2, options=options, store=place))
+def on_spark(config: TrainConfig, options: tuple[str, ...]) -> TrainConfig:
+    return dataclasses.replace(config, run=RunConfig("spark", reducers=2, options=options))
 
 
-def gated(cluster: Cluster, folder: Path) -> tuple[TrainConfig, Gate]:
+def gated(folder: Path) -> tuple[TrainConfig, Gate]:
     """The same data in the folder, where mappers of the second round and later wait at a closed gate."""
     folder.mkdir()
     gate = Gate(folder)
     gate.close()
     gate.open(*((0, item) for item in range(4)))
-    config = dataclasses.replace(small_data(folder), algorithm=ALGORITHM)
-    return on_spark(config, cluster.options()), gate
+    return dataclasses.replace(small_data(folder), algorithm=ALGORITHM), gate
 
 
 @pytest.mark.slow
@@ -175,29 +177,64 @@ class TestOneContext:
     def test_feedback_of_a_program(self, shared_runs, tmp_path):
         check_response(small_data(tmp_path), RunConfig("spark", reducers=2, options=shared_runs), tmp_path)
 
-    def test_same_bytes_on_demo_data(self, shared_runs, demo_training, tmp_path):
-        config = dataclasses.replace(demo_training, run=RunConfig("inline", reducers=2))
-        run(config, tmp_path / "inline")
-        run(on_spark(config, shared_runs), tmp_path / "spark")
+    def test_same_bytes_on_real_data(self, shared_runs, real_training, tmp_path):
+        run(dataclasses.replace(real_training, run=RunConfig("inline", reducers=2)), tmp_path / "inline")
+        run(on_spark(real_training, shared_runs), tmp_path / "spark")
         assert_same_run(tmp_path / "inline", tmp_path / "spark")
 
-    def test_same_bytes_on_multi30k(self, shared_runs, multi30k_training, tmp_path):
-        run(multi30k_training, tmp_path / "inline")
-        run(on_spark(multi30k_training, shared_runs), tmp_path / "spark")
-        assert_same_run(tmp_path / "inline", tmp_path / "spark")
+    def test_a_corrupt_shard_is_named_first(self, shared, shared_runs, tmp_path):
+        """The driver's file is good, the workers' copy is not."""
+        config = small_data(tmp_path)
+        bad = Path(write_shard(tmp_path / "bad.itsh", 12, 77))  # no other test has a copy of this one in the store
+        damaged = Path(copy_to_store(str(bad), shared.config.store))
+        content = bytearray(damaged.read_bytes())
+        content[len(content) // 2] ^= 1
+        damaged.write_bytes(content)
+        config = dataclasses.replace(config, shards=(config.shards[0], str(bad)))
+        with pytest.raises(InputError) as caught:
+            train(on_spark(config, shared_runs), tmp_path / "run")
+        said = str(caught.value)
+        assert said.startswith("shard 1 ")
+        assert str(damaged) in said.splitlines()[0]
+        assert "checksum" in said
+        assert not re.search(r"^\s+at |Traceback|Exception", said, re.MULTILINE)
+
+    def test_workers_with_other_code_are_refused(self, shared_runs, monkeypatch, tmp_path):
+        """Both builds are named."""
+        other = describe_build().replace(build_id(), "0123456789abcdef")
+        monkeypatch.setattr(ShippedJob, "__init__", partialmethod(ShippedJob.__init__, build=other))
+        with pytest.raises(
+            ConfigError, match=rf"driver runs itersel .*0123456789abcdef.*but the worker .*build {build_id()}"
+        ):
+            train(on_spark(small_data(tmp_path), shared_runs), tmp_path / "run")
 
 
 @pytest.mark.slow
-def test_same_bytes(cluster, reference, tmp_path):
-    run(on_spark(small_data(tmp_path), cluster.options()), tmp_path / "spark")
-    assert_same_run(reference, tmp_path / "spark")
-    assert not list(tmp_path.glob("spark/**/*.tmp"))
+def test_driver_and_worker_are_interrupted_and_killed(cluster, reference, tmp_path):
+    """Ctrl-C ends the work on the cluster; so does a kill of the driver. The same command goes on where it was, also
+    if a worker and its executors are killed then."""
+    config, gate = gated(tmp_path / "data")
+    narrow, wide = (on_spark(config, cluster.options(*more)) for more in (["spark.cores.max=1"], []))
 
+    def no_executors() -> bool:
+        return not cluster.executors(1) + cluster.executors(2)
 
-@pytest.mark.slow
-def test_a_worker_is_killed(cluster, reference, tmp_path):
-    config, gate = gated(cluster, tmp_path / "data")
-    with DriverProcess(config, tmp_path / "run") as driver:
+    with DriverProcess(narrow, tmp_path / "run") as driver:
+        driver.until(lambda: gate.waiting(1), "a mapper of the second round")
+        driver.send(signal.SIGINT)
+        code, errors = driver.wait()
+    assert code == 130, errors
+    assert not re.search(r"^\s+at |Traceback|Exception", errors, re.MULTILINE)
+    until(no_executors, "the end of all executors")
+    assert finished(tmp_path / "run") == 1
+    with DriverProcess(narrow, tmp_path / "run") as driver:
+        driver.until(lambda: not no_executors(), "an executor of the second run")
+        driver.process.kill()
+        driver.wait()
+    until(no_executors, "the end of all executors")
+    assert finished(tmp_path / "run") == 1
+    gate.forget(1)
+    with DriverProcess(wide, tmp_path / "run") as driver:
         driver.until(lambda: len(gate.waiting(1)) >= 2, "a mapper on each worker")
         for process in (cluster.worker(1), *cluster.executors(1)):
             os.kill(process, signal.SIGKILL)
@@ -210,67 +247,6 @@ def test_a_worker_is_killed(cluster, reference, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_driver_is_interrupted_and_killed(cluster, reference, tmp_path):
-    """Ctrl-C ends the work on the cluster; so does a kill; and the same command goes on where it was."""
-    config, gate = gated(cluster, tmp_path / "data")
-
-    def no_executors() -> bool:
-        return not cluster.executors(1) + cluster.executors(2)
-
-    with DriverProcess(config, tmp_path / "run") as driver:
-        driver.until(lambda: gate.waiting(1), "a mapper of the second round")
-        driver.send(signal.SIGINT)
-        code, errors = driver.wait()
-    assert code == 130, errors
-    assert "Traceback" not in errors
-    until(no_executors, "the end of all executors")
-    assert finished(tmp_path / "run") == 1
-    with DriverProcess(config, tmp_path / "run") as driver:
-        driver.until(lambda: cluster.executors(1), "an executor of the second run")
-        driver.process.kill()
-        driver.wait()
-    until(no_executors, "the end of all executors")
-    assert finished(tmp_path / "run") == 1
-    gate.open()
-    with DriverProcess(config, tmp_path / "run") as driver:
-        code, errors = driver.wait()
-    assert code == 0, errors
-    assert_same_run(reference, tmp_path / "run")
-
-
-@pytest.mark.slow
-def test_a_corrupt_shard_is_named_first(cluster, tmp_path):
-    """The driver's file is good, the workers' copy is not."""
-    config = small_data(tmp_path)
-    damaged = Path(copy_to_store(config.shards[1], str(tmp_path / "store")))
-    content = bytearray(damaged.read_bytes())
-    content[len(content) // 2] ^= 1
-    damaged.write_bytes(content)
-    with DriverProcess(on_spark(config, cluster.options(), tmp_path / "store"), tmp_path / "run") as driver:
-        code, errors = driver.wait()
-    assert code == 2
-    said = next(line for line in errors.splitlines() if "error:" in line)
-    assert str(damaged) in said
-    assert "shard 1" in said
-    assert "checksum" in errors
-    assert not re.search(r"^\s+at |Traceback|Exception", errors, re.MULTILINE)
-
-
-@pytest.mark.slow
-def test_workers_with_other_code_are_refused(cluster, tmp_path):
-    """Both builds are named. The workers find a package that differs by one character."""
-    skip = shutil.ignore_patterns("__pycache__", "kernel")
-    shutil.copytree(ROOT / "itersel", tmp_path / "other" / "itersel", ignore=skip)
-    with open(tmp_path / "other" / "itersel" / "__init__.py", "a") as stream:
-        stream.write("#")
-    options = cluster.options(f"spark.executorEnv.PYTHONPATH={tmp_path / 'other'}")
-    with pytest.raises(
-        ConfigError, match=rf"driver runs itersel .*{build_id()}.*but the worker .*build [0-9a-f]{{16}}"
-    ):
-        train(on_spark(small_data(tmp_path), options), tmp_path / "run")
-
-
-@pytest.mark.slow
 def test_code_is_shipped_to_bare_workers(cluster, reference, tmp_path):
     """Workers whose Python has no package of ours get a wheelhouse's archive; without one, they are told of it."""
     from itersel.engines.wheelhouse import build_wheelhouse
@@ -279,13 +255,14 @@ def test_code_is_shipped_to_bare_workers(cluster, reference, tmp_path):
     if subprocess.run([bare, "-I", "-c", "import itersel"], capture_output=True).returncode == 0:
         unavailable(f"{bare} has itersel")
     config = small_data(tmp_path)
-    options = cluster.options(f"spark.pyspark.python={bare}")
+    options = cluster.options(f"spark.pyspark.python={bare}", "spark.cores.max=1")  # one worker is enough here
     with pytest.raises(ResourceError, match=r"No module named 'itersel'") as caught:
         train(on_spark(config, options), tmp_path / "refused")
     assert "wheelhouse" in str(caught.value)
     build_wheelhouse(tmp_path / "wheelhouse")
     run(on_spark(config, (*options, f"wheelhouse={tmp_path / 'wheelhouse'}")), tmp_path / "spark")
     assert_same_run(reference, tmp_path / "spark")
+    assert not list(tmp_path.glob("spark/**/*.tmp"))
 
 
 def test_options_are_checked():

@@ -24,18 +24,18 @@ TUNERS: dict[str, Any] = {
 }
 
 
-def tuner_config(data: TrainConfig, name: str, run: RunConfig) -> TrainConfig:
+def tuner_config(data: TrainConfig, name: str, run: RunConfig, own: Any = None) -> TrainConfig:
     """One round over two shards, with language models and without devtest; of HOLS, one search on held-out sentences
-    and one on a development set."""
-    layout, own, rounds = LayoutConfig("random", shards=2), TUNERS[name], 1
+    and one on a development set. `own` is the tuner's configuration if it is not that of TUNERS."""
+    layout, own, rounds = LayoutConfig("random", shards=2), own or TUNERS[name], 1
     if isinstance(own, HolsConfig):
         own, rounds = replace(own, dev=data.devtest), own.updates
     return replace(data, algorithm=name, own=own, layout=layout, devtest=(), fold_models=(), epochs=rounds, run=run)
 
 
-def check_tuner(data: TrainConfig, name: str, run: RunConfig, folder: Path) -> None:
+def check_tuner(data: TrainConfig, name: str, run: RunConfig, folder: Path, own: Any = None) -> None:
     """The engine's run has the bytes of the inline engine's: weights, memory, cross-sections, manifest."""
     for place, engine in (("inline", RunConfig("inline")), ("engine", run)):
-        train(tuner_config(data, name, engine), folder / place, warn=lambda text: None)
+        train(tuner_config(data, name, engine, own), folder / place, warn=lambda text: None)
     assert (folder / "engine" / "epoch-001" / "sections.json").exists()
     assert_same_run(folder / "inline", folder / "engine")

@@ -24,6 +24,7 @@ fi
 mkdir -p "$folder/logs" "$folder/pids" "$folder/scratch"
 export SPARK_LOCAL_IP=127.0.0.1 SPARK_DAEMON_MEMORY=${SPARK_DAEMON_MEMORY:-256m} SPARK_LOCAL_DIRS=$folder/scratch
 export SPARK_DAEMON_JAVA_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${SPARK_DAEMON_JAVA_OPTS:-}" # small and quick to start
+export SPARK_LAUNCHER_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${SPARK_LAUNCHER_OPTS:-}"
 # Finished applications' folders on the workers are removed after an hour.
 export SPARK_WORKER_OPTS="-Dspark.worker.cleanup.enabled=true -Dspark.worker.cleanup.appDataTtl=3600 ${SPARK_WORKER_OPTS:-}"
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from engine_contract import run_on, toy_data
 from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
+from itersel.engines import RunConfig, open_engine
 from itersel.engines.hadoop import HadoopEngine, stored_name
 from itersel.engines.hadoop_client import HadoopClient
 from itersel.engines.mrjob_log import MrjobLog
 from itersel.engines.task_errors import describe
 from itersel.mapreduce.failure import Failure
+from toy_job import ToyJob
 
 TRACE = """shard 2 (hdfs:///files/ab-2.itsh)
 Traceback (most recent call last):
@@ -83,6 +88,8 @@ def test_where_hadoop_is(home, tmp_path, monkeypatch):
 def test_listing(home):
     there = "printf 'hdfs:///s/files/a\\nhdfs:///s/files/b c\\n'"
     write_command(home, "hadoop", f"{there}; echo 'ls: s/runs: No such file or directory' >&2; exit 1")
+    assert HadoopClient.find().listing("hdfs:///s/files", "hdfs:///s/runs") == [["a", "b c"], None]
+    write_command(home, "hadoop", there)
     assert HadoopClient.find().listing("hdfs:///s/files", "hdfs:///s/runs") == [["a", "b c"], []]
     write_command(home, "hadoop", 'echo "ls: Call From a to b failed on connection exception" >&2; exit 1')
     with pytest.raises(ResourceError, match="cannot list hdfs:///s: ls: Call From a to b failed"):
@@ -175,7 +182,7 @@ def test_logs_without_an_error_are_read_until_they_are_complete(home, tmp_path, 
     engine.client, engine.folder = HadoopClient.find(), tmp_path
     error = engine.explain("EpochJob", SimpleNamespace(application="application_1_2", failures=[]))
     assert isinstance(error, ResourceError) and "shard 1" in str(error)
-    assert looks == ["application_1_2"] * 3
+    assert looks == ["application_1_2"] * 4  # at once, and after each answer
 
 
 def test_an_error_of_ours_is_all_that_is_said():
@@ -198,6 +205,39 @@ def test_other_failures_show_the_last_lines():
 def test_a_killed_task_has_said_which_shard_it_had():
     error = describe(["shard 0 (x)\nfinished", "shard 1 (y)"], "", "EpochJob", ["attempt_1: code 137"])
     assert error.message == "a task of the job EpochJob failed:\n  shard 1 (y)\n  attempt_1: code 137"
+
+
+def commands_of_jobs(home: Path, folder: Path, *options: str) -> list[str]:
+    """The commands of an engine that runs two jobs by a stand-in: they succeed, but leave no records."""
+    write_command(home, "hadoop", '[ "$1" = version ] && echo "Hadoop 3.4.2"; exit 0')
+    (home / "hadoop-streaming-3.4.2.jar").touch()
+    items, side = toy_data(folder)
+    config = RunConfig("hadoop", store="hdfs:///s", options=options)
+    with contextlib.closing(open_engine(config, folder)) as engine:
+        for _ in range(2):
+            with pytest.raises(ResourceError, match="not complete"):
+                run_on(engine, folder, ToyJob(partitions=2), items, side)
+    return [" ".join(call.split()[: 1 if call.startswith("jar") else 2]) for call in calls(home)]
+
+
+def test_a_job_takes_three_commands(home, tmp_path):
+    """Each command starts a Java machine. The engine's first one uploads the items' files; mrjob asks for the version
+    once."""
+    commands = commands_of_jobs(home, tmp_path)
+    job = ["fs -put", "jar", "fs -cat"]
+    assert commands == ["fs -ls", "fs -put", "fs -put", "version", "jar", "fs -cat", *job, "fs -rm"]
+    jobs = [call for call in calls(home) if call.startswith("jar")]
+    for number, call in enumerate(jobs):
+        folder = rf"hdfs:///s/runs/itersel-[0-9a-f]{{16}}-{number}-ToyJob"
+        assert re.search(rf"-files \S*{folder}/job\.json#job\.json,{folder}/map_reduce\.py#map_reduce\.py,", call)
+        assert re.search(rf"-input {folder}/items\.jsonl -output {folder}/output ", call)
+
+
+def test_files_of_the_users_options_are_uploaded(home, tmp_path):
+    (tmp_path / "mine.txt").touch()
+    commands_of_jobs(home, tmp_path, "--file", f"{tmp_path}/mine.txt")
+    [uploaded] = {call.split()[-1] for call in calls(home) if f"fs -put {tmp_path}/mine.txt " in call and "-0-" in call}
+    assert sum(f"{uploaded}#mine.txt" in call for call in calls(home)) == 1
 
 
 def test_log_of_mrjob(tmp_path, capsys):
