@@ -25,7 +25,7 @@ from itersel.text.bitext import SEPARATOR, words
 from itersel.text.markup import refuse_markup
 from itersel.text.sentences import GrammarPlaces, Sentence, read_sentences
 
-FORMAT = 3
+FORMAT = 4
 LABEL_FORBIDDEN = "[],|"
 
 

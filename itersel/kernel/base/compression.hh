@@ -1,4 +1,9 @@
-// Compression with zstd: one frame for a list of chunks, and back.
+// Compression with zstd that is quick to undo: a list of chunks as one byte string, and back.
+//
+// Each chunk is stored as it is, with matches (repeated strings) only, or with Huffman codes only, whichever is the
+// best bargain of bytes and time to read. Matches and codes together save little more and take twice the time. The
+// string has the number of chunks, the sizes of each (in the string and of the content; the same if it is stored as it
+// is), all as variable-length numbers, then the chunks, as they are or as zstd frames.
 #pragma once
 
 #include <memory>
@@ -13,15 +18,22 @@ namespace itersel {
 
 class Compressor {
  public:
-  explicit Compressor(int level);
+  Compressor();
   ~Compressor();
 
-  // The chunks, one after the other, as one frame that says its size. Each chunk gets statistics of its own, so chunks
-  // of different kinds do not spoil each other. The same chunks give the same bytes.
+  // The same chunks give the same bytes. A chunk has at most 4 GiB.
   std::string compress(const std::vector<std::string>& chunks);
 
  private:
-  std::unique_ptr<ZSTD_CCtx_s, void (*)(ZSTD_CCtx_s*)> context_;
+  using Context = std::unique_ptr<ZSTD_CCtx_s, void (*)(ZSTD_CCtx_s*)>;
+
+  // The chunk with one method, in `frame_`.
+  void compress_chunk(ZSTD_CCtx_s* context, std::string_view chunk);
+  // What is stored of a chunk: `chunk` itself, or a view of `best_`.
+  std::string_view choose(std::string_view chunk);
+
+  Context matches_, codes_;
+  std::string frame_, best_;
 };
 
 // Memory that grows to the largest content and is then used again.
@@ -32,13 +44,14 @@ class Decompressor {
   Decompressor(Decompressor&&) noexcept;
   Decompressor& operator=(Decompressor&&) noexcept;
 
-  // The content of a frame, valid until the next call; false unless `stored` is one whole frame of exactly `size`
-  // bytes.
+  // The content of what a Compressor made, valid until the next call; false unless it is whole and has exactly `size`
+  // bytes of content.
   bool decompress(std::string_view stored, std::size_t size, std::string_view& content);
 
  private:
   std::unique_ptr<ZSTD_DCtx_s, void (*)(ZSTD_DCtx_s*)> context_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t room_ = 0;
 };
 
 }  // namespace itersel

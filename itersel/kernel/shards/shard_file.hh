@@ -45,7 +45,7 @@ class ShardFile {
   std::vector<PieceRecord> table_;
 };
 
-// Lays out pieces as a file's bytes. A piece is given in chunks, which are compressed with statistics of their own.
+// Lays out pieces as a file's bytes. A piece is given in chunks of one kind each, which are compressed one by one.
 class ShardFileWriter {
  public:
   explicit ShardFileWriter(bool compressed) : compressed_(compressed) {}
@@ -58,7 +58,7 @@ class ShardFileWriter {
 
  private:
   bool compressed_;
-  Compressor compressor_{3};
+  Compressor compressor_;
   std::vector<PieceRecord> table_;
   std::string bytes_;
 };

@@ -1,8 +1,9 @@
-// The layout of a shard file, version 2: a header, a table of pieces, the pieces.
+// The layout of a shard file, version 3: a header, a table of pieces, the pieces.
 //
-// A piece is a byte string, stored as it is or as a zstd frame. The first pieces are the sections below, which describe
-// what the sentences share; one piece for each sentence follows, with its rules (sentence_block.hh), and is read when
-// the sentence is. Numbers are little-endian. The header's checksum is of the table, which has every piece's.
+// A piece is a byte string, stored as it is or compressed (compression.hh). The first pieces are the sections below,
+// which describe what the sentences share; one piece for each sentence follows, with its rules (sentence_block.hh), and
+// is read when the sentence is. Numbers are little-endian. The header's checksum is of the table, which has every
+// piece's.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace itersel {
 
 constexpr char kShardMagic[8] = {'I', 'T', 'S', 'H', 'A', 'R', 'D', '\n'};
-constexpr std::uint32_t kShardVersion = 2;
+constexpr std::uint32_t kShardVersion = 3;
 
 // String tables are a count, the lengths and the bytes. Everything else is columns of variable-length numbers
 // (varint.hh), unless another form is named. A form is a rule without its values.

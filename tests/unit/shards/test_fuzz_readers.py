@@ -88,7 +88,7 @@ READERS = {
         (b"\\data\\", b"ngram 1=", b"ngram 2=99999999999", b"\\1-grams:", b"-1.5", b"0.5", b"<unk>", b"<s>", b"\\end\\",
          b"mmap lm http://kheafield.com/code format version 5\n\0", b"nan", b"inf", b"-"),
     ),
-    "shard": Reader(use_shard, (shard(),), (b"ITSHARD\n", b"\0" * 8, b"\xff" * 8, b"\2\0\0\0", b"\x28\xb5\x2f\xfd")),
+    "shard": Reader(use_shard, (shard(),), (b"ITSHARD\n", b"\0" * 8, b"\xff" * 8, b"\3\0\0\0", b"\x28\xb5\x2f\xfd")),
 }  # fmt: skip
 
 

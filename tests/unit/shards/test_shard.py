@@ -114,12 +114,12 @@ def test_every_altered_byte_is_found(tmp_path: Path) -> None:
             Shard(tmp_path / "changed")
 
 
-@pytest.mark.parametrize("version", [1, 99])
+@pytest.mark.parametrize("version", [1, 2, 99])
 def test_other_version(tmp_path: Path, version: int) -> None:
     content = bytearray(small_shard(tmp_path / "shard"))
     content[8] = version
     (tmp_path / "shard").write_bytes(content)
-    with pytest.raises(InputError, match=rf"format version {version};.*reads version 2: compile it again"):
+    with pytest.raises(InputError, match=rf"format version {version};.*reads version 3: compile it again"):
         Shard(tmp_path / "shard")
 
 
@@ -141,10 +141,10 @@ def with_checksums(content: bytearray) -> bytes:
 
 
 def many_rules(path: Path) -> None:
-    """A shard whose blocks are large enough to be compressed: 40 sentences with 60 rules each."""
+    """A shard whose blocks are large enough to be compressed: 40 sentences with 400 rules each."""
     writer = ShardWriter(groups=GROUPS)
     for number in range(40):
-        rules = [f"[X] ||| w{n} [X,1] ||| v{n} v{n + 1} [1] ||| f={n / 7 + number} g={n % 3} h={n}" for n in range(60)]
+        rules = [f"[X] ||| w{n} [X,1] ||| v{n} v{n + 1} [1] ||| f={n / 7 + number} g={n % 3} h={n}" for n in range(400)]
         writer.add("w1 w2", ["v1"], "\n".join(rules), id=f"s{number}")
     writer.write(path)
 
@@ -220,6 +220,59 @@ def test_values_come_back_bit_by_bit(tmp_path: Path, seed: int, many: bool) -> N
     for number, lines in enumerate(expected):
         plain = Grammar("\n".join(lines)).text().splitlines()
         assert sorted(shard.grammar(number).splitlines()) == sorted(set(plain))
+
+
+def varints(content: bytes, at: int, count: int) -> tuple[list[int], int]:
+    """So many variable-length numbers, and where they end."""
+    numbers = []
+    for _ in range(count):
+        value = shift = 0
+        while True:
+            value |= (content[at] & 0x7F) << shift
+            shift, at = shift + 7, at + 1
+            if content[at - 1] < 0x80:
+                break
+        numbers.append(value)
+    return numbers, at
+
+
+def test_chunks_of_a_compressed_piece_add_up(tmp_path: Path) -> None:
+    """As described in compression.hh: sizes first, chunks as they are or as zstd frames, both kinds in each block."""
+    many_rules(tmp_path / "shard")
+    content = (tmp_path / "shard").read_bytes()
+    for offset, stored, size, _ in pieces(content)[SECTIONS:]:
+        (count,), at = varints(content, offset, 1)
+        sizes, at = varints(content, at, 2 * count)
+        assert sum(sizes[1::2]) == size and at + sum(sizes[::2]) == offset + stored
+        frames = []
+        for chunk_stored, chunk_size in zip(sizes[::2], sizes[1::2], strict=True):
+            frames.append(chunk_stored < chunk_size)
+            assert not frames[-1] or content[at : at + 4] == b"\x28\xb5\x2f\xfd"
+            at += chunk_stored
+        assert True in frames and False in frames
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32), begin=st.booleans())
+def test_damaged_chunks_under_right_checksums(tmp_path: Path, seed: int, begin: bool) -> None:
+    """Bits of compressed blocks and sections, in the sizes of chunks (`begin`) or anywhere: refused, or other rules,
+    but nothing is read or written out of bounds, and nothing is allocated for sizes that cannot be right."""
+    if not (tmp_path / "good").exists():
+        many_rules(tmp_path / "good")
+    generator = random.Random(seed)
+    content = bytearray((tmp_path / "good").read_bytes())
+    table = [(number, piece) for number, piece in enumerate(pieces(content)) if piece[1] < piece[2]]
+    for _ in range(generator.randrange(1, 3)):
+        number, (offset, stored, _, _) = generator.choice(table)
+        content[offset + generator.randrange(min(stored, 40) if begin else stored)] ^= 1 << generator.randrange(8)
+    (tmp_path / "shard").write_bytes(with_checksums(content))
+    try:
+        shard = Shard(tmp_path / "shard")
+        shard.feature_names()
+        for sentence in {max(0, number - SECTIONS), 3}:
+            shard.grammar(sentence)
+    except InputError as error:
+        assert str(tmp_path / "shard") in str(error)
 
 
 def test_missing_file_and_folder(tmp_path: Path) -> None:
