@@ -38,7 +38,7 @@ def write_shard(path: Path, count: int, draw: random.Random) -> str:
     for number in range(count):
         words = draw.choices(list(WORDS), k=draw.randint(3, 8))
         target = " ".join(draw.choice(WORDS[word]) for word in words)
-        writer.add(" ".join(words), [target], GRAMMAR, id=f"s{number}", task="<i>label</i>")
+        writer.add(" ".join(words), [target], GRAMMAR, id=f"s{number}", domain="<i>label</i>")
     writer.write(path)
     return str(path)
 

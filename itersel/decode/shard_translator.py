@@ -36,7 +36,7 @@ class ShardTranslator:
 
     def __post_init__(self) -> None:
         if isinstance(self.weights, DomainWeights):
-            self.weights.check(shard.task(number) for shard in self.shards for number in range(len(shard)))
+            self.weights.check(shard.domain(number) for shard in self.shards for number in range(len(shard)))
 
     def __len__(self) -> int:
         """The number of sentences."""
@@ -58,7 +58,7 @@ class ShardTranslator:
 
         def decoder_of(at: int, number: int) -> ShardDecoder:
             shard, weights = self.shards[at], self.weights
-            domain = shard.task(number) if isinstance(weights, DomainWeights) else ""
+            domain = shard.domain(number) if isinstance(weights, DomainWeights) else ""
             if (at, domain) not in decoders:
                 own = weights.of(domain) if isinstance(weights, DomainWeights) else weights
                 decoders[at, domain] = ShardDecoder(shard, own, self.model, self.options)

@@ -37,7 +37,7 @@ def _summary(shard: Shard, options: ViewOptions) -> Iterator[str]:
     sentences = range(len(shard))
     rules = [shard.grammar(at).count(b"\n") for at in sentences]
     lengths = [len(words(shard.source(at))) for at in sentences]
-    domains = Counter(shard.task(at) for at in sentences)
+    domains = Counter(shard.domain(at) for at in sentences)
     groups = ", ".join(sorted(shard.groups)) or "none (dense only)"
     yield f"shard {shard.path}, {Path(shard.path).stat().st_size:,} bytes, checksum {shard.checksum:016x}"
     yield f"{len(shard):,} sentences, {sum(lengths):,} words, {shard.rule_count:,} rules, sparse groups: {groups}"
@@ -47,7 +47,7 @@ def _summary(shard: Shard, options: ViewOptions) -> Iterator[str]:
     found = [at for at in sentences if options.matches(shard.source(at))]
     rows = [["sentence", "id", "domain", "words", "rules", "source"]]
     for at in found[: options.top]:
-        rows.append([str(at), shard.id(at), shard.task(at), str(lengths[at]), f"{rules[at]:,}", shard.source(at)])
+        rows.append([str(at), shard.id(at), shard.domain(at), str(lengths[at]), f"{rules[at]:,}", shard.source(at)])
     if len(rows) > 1:
         yield from ("", text_table(rows, left=(5,)))
     if len(found) > options.top:
@@ -55,7 +55,7 @@ def _summary(shard: Shard, options: ViewOptions) -> Iterator[str]:
 
 
 def _sentence(shard: Shard, at: int, options: ViewOptions) -> Iterator[str]:
-    domain = f", domain {shard.task(at)}" if shard.task(at) else ""
+    domain = f", domain {shard.domain(at)}" if shard.domain(at) else ""
     yield f"sentence {at} of {shard.path}, id {shard.id(at)}{domain}"
     yield f"source     {shard.source(at)}"
     for reference in shard.references(at):

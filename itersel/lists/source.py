@@ -80,7 +80,7 @@ class Source(ABC, Generic[Data]):
 
     def domain(self, number: int) -> str:
         """The sentence's domain label; empty if it has none."""
-        return self.data.task(number)
+        return self.data.domain(number)
 
     def references(self, number: int) -> list[str]:
         return self.data.references(number)

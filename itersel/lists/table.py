@@ -165,7 +165,7 @@ class ListTable:
     def id(self, number: int) -> str:
         return self.ids[number]
 
-    def task(self, number: int) -> str:  # noqa: ARG002
+    def domain(self, number: int) -> str:  # noqa: ARG002
         """Lists have no domain labels."""
         return ""
 

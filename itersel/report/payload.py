@@ -251,7 +251,7 @@ def _set(one: DevtestSet) -> dict[str, Any]:
     return {
         "total": one.total,
         "note": one.note,
-        "sources": [[s.id, s.task, s.text, list(s.references)] for s in one.sources],
+        "sources": [[s.id, s.domain, s.text, list(s.references)] for s in one.sources],
         "outputs": {str(number): [_output(output) for output in outputs] for number, outputs in one.outputs.items()},
     }
 

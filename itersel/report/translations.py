@@ -29,7 +29,7 @@ class Source:
     """One devtest sentence; without shards, only its number is known."""
 
     id: str
-    task: str = ""
+    domain: str = ""
     text: str | None = None
     references: tuple[str, ...] = ()
 
@@ -104,11 +104,13 @@ def _place(run: Run, epoch: int) -> Path:
 def _places(shards: Sequence[Shard], domain: str) -> list[tuple[Shard, int]]:
     """The sentences that a run translates: all, or its domain's if any sentence has it (itersel.run.devtest)."""
     places = [(shard, k) for shard in shards for k in range(len(shard))]
-    return [(shard, k) for shard, k in places if domain and shard.task(k) == domain] or places
+    return [(shard, k) for shard, k in places if domain and shard.domain(k) == domain] or places
 
 
 def _sources(places: Sequence[tuple[Shard, int]]) -> tuple[Source, ...]:
-    return tuple(Source(shard.id(k), shard.task(k), shard.source(k), tuple(shard.references(k))) for shard, k in places)
+    return tuple(
+        Source(shard.id(k), shard.domain(k), shard.source(k), tuple(shard.references(k))) for shard, k in places
+    )
 
 
 def _outputs(lines: Sequence[str], source: Source) -> Outputs:

@@ -86,7 +86,7 @@ class LayoutConfig:
             for file, sentence in map(places.__getitem__, dealt.sentences):
                 by_file.setdefault(file, []).append(sentence)
             parts = [part for k in sorted(by_file) for part in _parts(files[k], by_file[k], folds)]
-            made.append(shard_item(number, parts, len(dealt.sentences), dealt.task))
+            made.append(shard_item(number, parts, len(dealt.sentences), dealt.domain))
         return made
 
     def _layout(self, default_shards: int, epoch: int) -> Layout:

@@ -25,7 +25,7 @@ class Assignment:
 
     name: str
     sentences: tuple[int, ...]
-    task: str = ""  # the domain of all of them, where shards are made by domain
+    domain: str = ""  # the domain of all of them, where shards are made by domain
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ class ShardCompiler:
             sentence = self._sentence(number)
             grammar, name = self.grammars.grammar(number, sentence, self.options)
             references, domain = self.corpus.references[number], self.corpus.domains[number]
-            writer.add(sentence.text, references, grammar, id=sentence.id, task=domain, path=name)
+            writer.add(sentence.text, references, grammar, id=sentence.id, domain=domain, path=name)
             if tell is not None:
                 tell(done)
         return writer.to_bytes()

@@ -126,7 +126,7 @@ def write_shard(
     shard = Shard(folder / assignment.name)
     record = ShardRecord(
         name=assignment.name,
-        task=assignment.task,
+        task=assignment.domain,
         sentences=list(assignment.sentences),
         key=planned.key,
         checksum=f"{shard.checksum:016x}",

@@ -43,7 +43,7 @@ class ShardWriter:
         grammar: str | bytes | Grammar,
         *,
         id: str = "",
-        task: str = "",
+        domain: str = "",
         path: str = "grammar",
     ) -> None:
         """Add one sentence of blank-separated words with its grammar.
@@ -53,7 +53,7 @@ class ShardWriter:
         parsed = grammar
         if not isinstance(parsed, Grammar):
             parsed = Grammar(parsed, path=path, goal=self.goal, nonterminal=self.nonterminal)
-        self.native.add(id or str(self.count), task, source, list(references), parsed.native)
+        self.native.add(id or str(self.count), domain, source, list(references), parsed.native)
         self.count += 1
 
     def to_bytes(self) -> bytes:
@@ -92,9 +92,9 @@ class Shard:
     def id(self, sentence: int) -> str:
         return self.native.id(sentence)
 
-    def task(self, sentence: int) -> str:
-        """The sentence's domain; empty without one. The file format calls it task."""
-        return self.native.task(sentence)
+    def domain(self, sentence: int) -> str:
+        """The sentence's domain; empty without one."""
+        return self.native.domain(sentence)
 
     def source(self, sentence: int) -> str:
         return self.native.source(sentence)

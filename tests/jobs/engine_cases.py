@@ -36,14 +36,14 @@ GRAMMAR = "".join(
 ).encode()
 
 
-def write_shard(path: Path, sentences: int, seed: int, task: str = "") -> str:
+def write_shard(path: Path, sentences: int, seed: int, domain: str = "") -> str:
     """A small shard of random sentences."""
     draw, writer = random.Random(seed), ShardWriter(groups=("id", "ng", "shape"))
     for number in range(sentences):
         words = draw.choices(list(WORDS), k=draw.randint(3, 8))
         target = " ".join(draw.choice(WORDS[word]) for word in words)
         writer.add(
-            " ".join(words), [target], GRAMMAR, id=str(1000 * seed + number), task=task and f"{task}{number % 3}"
+            " ".join(words), [target], GRAMMAR, id=str(1000 * seed + number), domain=domain and f"{domain}{number % 3}"
         )
     writer.write(path)
     return str(path)

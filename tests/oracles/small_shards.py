@@ -34,8 +34,8 @@ def random_sentence(generator: random.Random) -> str:
 
 def small_shard(path: Path) -> bytes:
     writer = ShardWriter(groups=GROUPS)
-    writer.add("ein größe", ["a size", "one size"], b"[X] ||| ein ||| a ||| f=1 ||| 0-0", id="7", task="sport")
-    writer.add("", [], b"", task="news")
+    writer.add("ein größe", ["a size", "one size"], b"[X] ||| ein ||| a ||| f=1 ||| 0-0", id="7", domain="sport")
+    writer.add("", [], b"", domain="news")
     writer.add(
         "größe und größe", ["x"], b"[X] ||| [X,1] und [Y,2] ||| [Y,2] [X,1] ||| g=2\n[Y] ||| gr\xc3\xb6\xc3\x9fe |||"
     )

@@ -24,13 +24,13 @@ void bind_shards(py::module_& module) {
            py::arg("templates"), py::arg("goal"), py::arg("default_nonterminal"), py::arg("pass_through_all"))
       .def(
           "add",
-          [](ShardBuilder& builder, const std::string& id, const std::string& task, const std::string& source,
+          [](ShardBuilder& builder, const std::string& id, const std::string& domain, const std::string& source,
              const std::vector<std::string>& references, std::shared_ptr<Grammar> grammar) {
             std::vector<std::vector<std::string_view>> words;
             for (const std::string& reference : references) words.push_back(split_words(reference));
-            builder.add(id, task, split_words(source), words, *grammar);
+            builder.add(id, domain, split_words(source), words, *grammar);
           },
-          py::arg("id"), py::arg("task"), py::arg("source"), py::arg("references"), py::arg("grammar"), NoGil())
+          py::arg("id"), py::arg("domain"), py::arg("source"), py::arg("references"), py::arg("grammar"), NoGil())
       .def("finish", [](ShardBuilder& builder) {
         std::string bytes;
         {
@@ -64,7 +64,7 @@ void bind_shards(py::module_& module) {
           "id", [](const Shard& shard, std::uint32_t at) { return std::string(shard.id(checked(shard, at))); },
           py::arg("sentence"))
       .def(
-          "task", [](const Shard& shard, std::uint32_t at) { return std::string(shard.task(checked(shard, at))); },
+          "domain", [](const Shard& shard, std::uint32_t at) { return std::string(shard.domain(checked(shard, at))); },
           py::arg("sentence"))
       .def(
           "source",

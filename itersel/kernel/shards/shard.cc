@@ -33,7 +33,7 @@ std::shared_ptr<const Shard> Shard::open(const std::string& path) {
   shard->lexicon_.words = shard->strings(Section::kWords, decompressor);
   shard->lexicon_.labels = shard->strings(Section::kLabels, decompressor);
   shard->ids_ = shard->strings(Section::kIds, decompressor);
-  shard->tasks_ = shard->strings(Section::kTasks, decompressor);
+  shard->domains_ = shard->strings(Section::kDomains, decompressor);
   shard->read_model(decompressor);
   shard->read_sentences(decompressor);
   return shard;
@@ -290,8 +290,8 @@ void Shard::read_sentences(Decompressor& decompressor) {
       read_words(in.count());
       references_.push_back({begin, static_cast<std::uint32_t>(numbers_.size())});
     }
-    record.task = in.next();
-    check(in.good() && record.task < tasks_.size(), "sentences");
+    record.domain = in.next();
+    check(in.good() && record.domain < domains_.size(), "sentences");
     sentences_.push_back(record);
   }
   check(in.complete(), "sentences");

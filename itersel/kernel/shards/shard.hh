@@ -1,4 +1,4 @@
-// A compiled shard: sentences with references and task labels, and their rules. The file is mapped, and parts are
+// A compiled shard: sentences with references and domain labels, and their rules. The file is mapped, and parts are
 // decompressed when they are needed: what the rules of all sentences share when the first is asked for, the rules of a
 // sentence when it is its turn. So a shard that is only looked up takes little memory.
 #pragma once
@@ -54,7 +54,7 @@ class Shard {
   const std::vector<FeatureId>& feature_ids() const;
 
   std::string_view id(std::uint32_t sentence) const { return ids_[sentence]; }
-  std::string_view task(std::uint32_t sentence) const { return tasks_[sentences_[sentence].task]; }
+  std::string_view domain(std::uint32_t sentence) const { return domains_[sentences_[sentence].domain]; }
   std::vector<std::vector<std::uint32_t>> references(std::uint32_t sentence) const;
   // Replaces the rules by the sentence's. A block that does not fit the shard is an InputError that names both.
   void load(std::uint32_t sentence, SentenceRules& rules) const;
@@ -69,7 +69,7 @@ class Shard {
   struct SentenceRecord {
     std::uint32_t words, word_count;  // into numbers_; the pass-through rules follow the words
     std::uint32_t references, reference_count;
-    std::uint32_t task;
+    std::uint32_t domain;
   };
 
   // Features, forms and own rules, once, by whichever thread.
@@ -99,7 +99,7 @@ class Shard {
   std::vector<SentenceRecord> sentences_;
   std::vector<std::uint32_t> numbers_;
   std::vector<Range> references_;
-  StringTable ids_, tasks_;
+  StringTable ids_, domains_;
   mutable std::once_flag shared_, hashed_;
   mutable std::vector<FeatureId> feature_ids_;
 };

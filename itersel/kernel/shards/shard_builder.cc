@@ -201,7 +201,7 @@ std::uint32_t ShardBuilder::pass_through_rule(std::uint32_t word) {
   return found->second;
 }
 
-void ShardBuilder::add(std::string_view id, std::string_view task, const std::vector<std::string_view>& words,
+void ShardBuilder::add(std::string_view id, std::string_view domain, const std::vector<std::string_view>& words,
                        const std::vector<std::vector<std::string_view>>& references, const Grammar& grammar) {
   if (words.size() > kMaxWords)
     throw InputError("", "sentence " + std::string(id) + " has " + std::to_string(words.size()) +
@@ -225,7 +225,7 @@ void ShardBuilder::add(std::string_view id, std::string_view task, const std::ve
     for (std::string_view word : reference) numbers_.push_back(lexicon_.words.intern(word));
     references_.push_back({begin, static_cast<std::uint32_t>(numbers_.size())});
   }
-  record.task = tasks_.intern(task);
+  record.domain = domains_.intern(domain);
   id_bytes_ += id;
   id_offsets_.push_back(static_cast<std::uint32_t>(id_bytes_.size()));
   sentences_.push_back(record);
@@ -306,7 +306,7 @@ std::string ShardBuilder::write_sentences() const {
       append_varint(bytes, reference.end - reference.begin);
       for (std::uint32_t word = reference.begin; word < reference.end; ++word) append_varint(bytes, numbers_[word]);
     }
-    append_varint(bytes, record.task);
+    append_varint(bytes, record.domain);
   }
   return bytes;
 }
@@ -319,7 +319,7 @@ std::string ShardBuilder::finish() {
   file.add(string_section(lexicon_.labels));
   file.add(string_section(lexicon_.features));
   file.add(string_section(static_cast<std::uint32_t>(id_offsets_.size() - 1), id_offsets_.data(), id_bytes_));
-  file.add(string_section(tasks_));
+  file.add(string_section(domains_));
   write_forms(file);
   std::vector<std::uint32_t> place;
   const FormTable forms = sort_forms(place);

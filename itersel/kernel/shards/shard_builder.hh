@@ -1,4 +1,4 @@
-// Compiles sentences with their references, task labels and grammars into one shard file. What rules of all sentences
+// Compiles sentences with their references, domain labels and grammars into one shard file. What rules of all sentences
 // have in common is stored once: a form is a rule without its values. Each sentence has a block of its own, which lists
 // the forms of its rules and their values.
 #pragma once
@@ -22,7 +22,7 @@ class ShardBuilder {
 
   // `grammar` must have been parsed with the same names. Template features are made here, once for each distinct rule;
   // those that the grammar may have are not looked at.
-  void add(std::string_view id, std::string_view task, const std::vector<std::string_view>& words,
+  void add(std::string_view id, std::string_view domain, const std::vector<std::string_view>& words,
            const std::vector<std::vector<std::string_view>>& references, const Grammar& grammar);
 
   // The file's bytes. The builder is used up.
@@ -32,7 +32,7 @@ class ShardBuilder {
   struct SentenceRecord {
     std::uint32_t words, word_count;  // into numbers_; the pass-through rules follow the words
     std::uint32_t references, reference_count;
-    std::uint32_t task;
+    std::uint32_t domain;
   };
 
   // Numbers of a grammar's strings in the shard's tables, made when first asked for.
@@ -86,7 +86,7 @@ class ShardBuilder {
   std::vector<std::vector<std::uint32_t>> sentence_rules_;
   std::vector<std::uint32_t> numbers_;
   std::vector<Range> references_;
-  StringTable tasks_;
+  StringTable domains_;
   std::string id_bytes_;
   std::vector<std::uint32_t> id_offsets_{0};
 };

@@ -21,7 +21,7 @@ enum class Section : std::uint32_t {
   kLabels,
   kFeatures,
   kIds,  // of sentences, as given
-  kTasks,
+  kDomains,
   kPatternLengths,
   kPatternSymbols,
   kSchemas,         // count; length and features of each
@@ -34,7 +34,7 @@ enum class Section : std::uint32_t {
   kFormTemplates,   // features that do not follow from what came before (template_coder.hh)
   kOwnRules,        // the decoder's own: forms
   kOwnValues,       // floats
-  kSentences,       // words, pass-through rules, references, task
+  kSentences,       // words, pass-through rules, references, domain
   kCount
 };
 

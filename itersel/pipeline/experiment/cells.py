@@ -265,7 +265,7 @@ def _domains(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]
 
 
 def _labels(shards: Sequence[str]) -> set[str]:
-    return {shard.task(number) for shard in map(Shard, shards) for number in range(len(shard))}
+    return {shard.domain(number) for shard in map(Shard, shards) for number in range(len(shard))}
 
 
 def _with_groups(cell: Cell, shards: Sequence[str]) -> EpochConfig:

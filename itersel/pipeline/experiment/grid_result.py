@@ -108,7 +108,7 @@ def scored_rows(config: ExperimentConfig, tests: dict[str, tuple[str, ...]]) -> 
         if config.table is None or test != config.table.domains:
             yield ScoredRow(test, test)
             continue
-        labels = [shard.task(number) for shard in map(Shard, tests[test]) for number in range(len(shard))]
+        labels = [shard.domain(number) for shard in map(Shard, tests[test]) for number in range(len(shard))]
         for domain in sorted(set(labels)):
             chosen = tuple(number for number, label in enumerate(labels) if label == domain)
             yield ScoredRow(row_name(test, domain), test, domain, chosen)

@@ -66,7 +66,7 @@ def without_groups(folder, paths):
     for number, path in enumerate(paths):
         shard, writer = Shard(path), ShardWriter()
         for k in range(len(shard)):
-            writer.add(shard.source(k), shard.references(k), shard.grammar(k), id=shard.id(k), task=shard.task(k))
+            writer.add(shard.source(k), shard.references(k), shard.grammar(k), id=shard.id(k), domain=shard.domain(k))
         writer.write(folder / f"{number}.dense.itsh")
         made.append(str(folder / f"{number}.dense.itsh"))
     return tuple(made)

@@ -43,7 +43,7 @@ def one_by_one(shard: Shard, model: str | None, weights: dict[str, dict[str, flo
     """The obvious way: a decoder for each domain, each sentence by hand."""
     language_model = None if model is None else LanguageModel(model)
     decoders = {name: ShardDecoder(shard, Weights(one), language_model) for name, one in weights.items()}
-    return [decoders[shard.task(k)].translate(k) for k in range(len(shard))]
+    return [decoders[shard.domain(k)].translate(k) for k in range(len(shard))]
 
 
 def test_every_sentence_has_the_weights_of_its_domain(data, folder):
@@ -135,8 +135,8 @@ def labelled_part(path, shard: Shard, domain: str) -> str:
     """A shard of only the domain's sentences."""
     writer = itersel.ShardWriter(groups=shard.groups)
     for k in range(len(shard)):
-        if shard.task(k) == domain:
-            writer.add(shard.source(k), shard.references(k), shard.grammar(k), id=shard.id(k), task=domain)
+        if shard.domain(k) == domain:
+            writer.add(shard.source(k), shard.references(k), shard.grammar(k), id=shard.id(k), domain=domain)
     writer.write(path)
     return str(path)
 

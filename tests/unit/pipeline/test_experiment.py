@@ -659,7 +659,7 @@ def test_cells_with_the_weights_of_each_domain(by_domain):
             domain: ShardDecoder(shard, Weights.read(place), model, plan.decoder)
             for domain, place in zip(DOMAINS, places, strict=True)
         }
-        expected = [decoders[shard.task(k)].translate(k) for k in range(len(shard))]
+        expected = [decoders[shard.domain(k)].translate(k) for k in range(len(shard))]
         assert list(read_lines(plan.translations("test"))) == expected
     for domain, run in zip(DOMAINS, plans[1].trainings, strict=True):
         assert json.loads((run / "run.json").read_text())["configuration"]["domain"] == domain

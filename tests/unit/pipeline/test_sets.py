@@ -80,7 +80,7 @@ def test_parts_are_joined_with_their_domains(folder):
     assert text(folder, "dev.reference.0") == [line.upper() for line in text(folder, "dev.source")]
     assert text(folder, "dev.tasks") == ["news"] * 3 + ["law"] * 4
     shards = [Shard(path) for path in sorted(shards_path(config, "dev").glob("*.itsh"))]
-    assert [[shard.task(i) for i in range(len(shard))] for shard in shards] == [["law"] * 4, ["news"] * 3]
+    assert [[shard.domain(i) for i in range(len(shard))] for shard in shards] == [["law"] * 4, ["news"] * 3]
     assert len(list(shards_path(config, "pooled").glob("*.itsh"))) == 1
     assert "3 repeated" in results["prepare.train"].what
     again = {one.name: one.skipped for one in build(config)}

@@ -73,7 +73,7 @@ def test_tasks_have_one_label_each(files):
     items = LayoutConfig("tasks").items(files, 0)
     assert [domain_of(item) for item in items] == ["task0", "task1", "task2"]
     for item in items:
-        labels = {Shard(part.file.path).task(k) for part in parts_of(item) for k in part.sentences}
+        labels = {Shard(part.file.path).domain(k) for part in parts_of(item) for k in part.sentences}
         assert labels == {domain_of(item)}
 
 

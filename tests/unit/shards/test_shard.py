@@ -39,7 +39,7 @@ def test_what_goes_in_comes_out(tmp_path: Path) -> None:
     shard = Shard(tmp_path / "shard")
     assert len(shard) == 3 and shard.groups == frozenset(GROUPS)
     assert [shard.id(at) for at in range(3)] == ["7", "1", "2"]
-    assert [shard.task(at) for at in range(3)] == ["sport", "news", ""]
+    assert [shard.domain(at) for at in range(3)] == ["sport", "news", ""]
     assert [shard.source(at) for at in range(3)] == ["ein größe", "", "größe und größe"]
     assert [shard.references(at) for at in range(3)] == [["a size", "one size"], [], ["x"]]
     assert shard.grammar(0) == b"[X] ||| ein ||| a ||| f=1 ||| 0-0\n" and shard.grammar(1) == b""

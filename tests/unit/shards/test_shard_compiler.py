@@ -94,7 +94,7 @@ def test_the_first_shards_are_those_of_the_whole():
 
 def test_tasks_in_order_of_their_labels():
     labels = ["b", "a", "b", "c", "b", "a"]
-    assert [(one.task, one.sentences) for one in Layout("tasks").assign(6, labels)] == [
+    assert [(one.domain, one.sentences) for one in Layout("tasks").assign(6, labels)] == [
         ("a", (1, 5)),
         ("b", (0, 2, 4)),
         ("c", (3,)),
@@ -148,7 +148,7 @@ def test_rules_are_those_of_the_extractor(corpus_files, options):
             assert shard.id(position) == str(number)
             assert shard.source(position) == source[number]
             assert shard.references(position) == [lines[number] for lines in references]
-            assert shard.task(position) == tasks[number]
+            assert shard.domain(position) == tasks[number]
             extracted = extractor.extract(source[number], number)
             assert Counter(shard.grammar(position).splitlines()) == rules(extracted)
             seen.append(number)
