@@ -53,7 +53,7 @@ class PlannedShard:
             numbers = record["sentences"]
             if not SHARD_FILE.fullmatch(record["name"]) or not all(type(number) is int for number in numbers):
                 raise ValueError
-            return cls(Assignment(record["name"], tuple(numbers), str(record["task"])), str(record["key"]))
+            return cls(Assignment(record["name"], tuple(numbers), str(record["domain"])), str(record["key"]))
         except (ValueError, KeyError, TypeError):
             raise InputError(f"not the plan of a shard: {line[:80]!r}") from None
 
