@@ -60,8 +60,9 @@ class Cluster:
                 continue
         return found
 
-    def wait_for_mappers(self, driver: subprocess.Popen, other_than: set[int] = frozenset()) -> dict[int, Path]:
-        return wait_for(lambda: {k: v for k, v in self.mappers().items() if k not in other_than}, driver)
+    def wait_for_mappers(self, driver: subprocess.Popen, other_than: str | None = None) -> dict[int, Path]:
+        """Map tasks at work, other than those of one application."""
+        return wait_for(lambda: {k: v for k, v in self.mappers().items() if other_than not in v.parts}, driver)
 
     def kill_node(self, daemon: str) -> None:
         """As if the machine were gone: the NodeManager and all that runs below it."""
@@ -234,13 +235,14 @@ def test_faults(cluster: Cluster, training: TrainConfig, first_epoch: Path, tmp_
     victims = cluster.wait_for_mappers(driver)
     os.kill(min(victims), signal.SIGKILL)
     wait_for(lambda: re.search(r"Task Id : attempt_\S+, Status : FAILED", (folder / LOG).read_text()), driver)
-    orphans = cluster.wait_for_mappers(driver)
+    orphans = next(iter(cluster.wait_for_mappers(driver).values()))
     driver.kill()
     driver.wait()
     assert not (folder / "epoch-002" / "weights.vec").exists()
 
     driver = start_driver(config, folder)
-    working = cluster.wait_for_mappers(driver, set(orphans))
+    [application] = [name for name in orphans.parts if name.startswith("application_")]
+    working = cluster.wait_for_mappers(driver, application)
     node = next(iter(working.values())).relative_to(cluster.home / "data").parts[0]
     cluster.kill_node(node)
     _, errors = driver.communicate(timeout=PATIENCE)

@@ -45,6 +45,9 @@ def write_settings(home: Path, port: dict[str, int]) -> None:
             "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 300,
             "yarn.nm.liveness-monitor.expiry-interval-ms": 20000,  # a dead node is noticed
             "yarn.am.liveness-monitor.expiry-interval-ms": 120000,  # a busy machine is not a dead one
+            # An application master that starts or stops a task on a dead node asks no longer than this, not 3 minutes.
+            "yarn.client.nodemanager-connect.max-wait-ms": 20000,
+            "yarn.client.nodemanager-connect.retry-interval-ms": 1000,
             "yarn.scheduler.minimum-allocation-mb": 128,
             "yarn.nodemanager.address": "127.0.0.1:0",
             "yarn.nodemanager.localizer.address": "127.0.0.1:0",
