@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from itersel.cli import VERBS
-from small_demo import write_small_demo
+from small_demo import TINY, write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = {"train": 200, "other": 20}
@@ -180,7 +180,7 @@ FILES: dict[str, Callable[[World], Path | str | bytes]] = {
     "srilm.arpa": lambda _: "\\data\\\nngram 1=1\n\n\\1-grams:\n-0.5\ta\n\n\\end\\\n",
     "conf": lambda w: w.folder / "conf",
     "data": lambda w: w.folder / "data",
-    "data/demo": lambda w: write_small_demo(w.folder / "small-demo"),
+    "data/demo": lambda w: write_small_demo(w.folder / "small-demo", **TINY),
     "work": lambda w: w.folder / "work",
     "work/sample": lambda w: w.folder / "work/sample",
     "work/mine": lambda w: w.folder / "work/sample",
