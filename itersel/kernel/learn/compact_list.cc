@@ -57,6 +57,8 @@ void CompactList::assign(const KBestList& list, const std::vector<double>& model
     rows_.push_back({begin, entries_.size()});
   }
   version_ = 0;
+  fresh_ = false;
+  subtracted_ = {kNoRow, kNoRow};
 }
 
 double CompactList::exact_score(const Pair& pair) {
@@ -65,24 +67,27 @@ double CompactList::exact_score(const Pair& pair) {
   return sum;
 }
 
-const std::vector<FeatureValue>& CompactList::subtract(const Pair& pair) {
+void CompactList::build_difference(const Pair& pair) {
   const FeatureValue *a = entries_.data() + rows_[pair.better].begin, *a_end = entries_.data() + rows_[pair.better].end;
   const FeatureValue *b = entries_.data() + rows_[pair.worse].begin, *b_end = entries_.data() + rows_[pair.worse].end;
-  difference_.clear();
+  const auto longest = static_cast<std::size_t>((a_end - a) + (b_end - b));
+  if (scratch_.size() < longest) scratch_.resize(longest);
+  FeatureValue* to = scratch_.data();
   while (a != a_end && b != b_end) {
     if (a->feature < b->feature) {
-      difference_.push_back(*a++);
+      *to++ = *a++;
     } else if (b->feature < a->feature) {
-      difference_.push_back({b->feature, -b->value});
+      *to++ = {b->feature, -b->value};
       ++b;
     } else {
-      if (a->value != b->value) difference_.push_back({a->feature, a->value - b->value});
+      if (a->value != b->value) *to++ = {a->feature, a->value - b->value};
       ++a, ++b;
     }
   }
-  for (; a != a_end; ++a) difference_.push_back(*a);
-  for (; b != b_end; ++b) difference_.push_back({b->feature, -b->value});
-  return difference_;
+  to = std::copy(a, a_end, to);
+  for (; b != b_end; ++b) *to++ = {b->feature, -b->value};
+  difference_.assign(scratch_.data(), to);
+  subtracted_ = pair;
 }
 
 std::vector<double> CompactList::row_scores() const {

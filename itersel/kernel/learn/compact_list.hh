@@ -25,12 +25,16 @@ class CompactList {
 
   // ⟨w, x̄⟩, or a number on the same side of 0 and of the margin.
   double difference_score(const Pair& pair, double margin);
-  // x̄ by feature numbers; valid until the next call of any function.
-  const std::vector<FeatureValue>& subtract(const Pair& pair);
+  // x̄ by feature numbers; valid until the next pair is asked about.
+  const std::vector<FeatureValue>& subtract(const Pair& pair) {
+    if (pair.better != subtracted_.better || pair.worse != subtracted_.worse) build_difference(pair);
+    return difference_;
+  }
   // Adds factor · x̄ to the weights, which later scores see, or to the gradient, which they do not.
   void add_to_weights(double factor, const std::vector<FeatureValue>& difference) {
     add(factor, difference, weights);
     ++version_;
+    fresh_ = true;
   }
   void add_to_gradient(double factor, const std::vector<FeatureValue>& difference) {
     add(factor, difference, gradient);
@@ -45,6 +49,7 @@ class CompactList {
   const std::vector<std::uint32_t>& touched();
 
  private:
+  static constexpr std::uint32_t kNoRow = ~0u;
   struct Row {
     std::size_t begin, end;         // in entries_
     double score = 0;               // ⟨w, x⟩ over the row
@@ -63,6 +68,7 @@ class CompactList {
       marks_[x.feature] = 1;
     }
   }
+  void build_difference(const Pair& pair);
   void score(Row* row) const;
   double exact_score(const Pair& pair);
 
@@ -73,9 +79,12 @@ class CompactList {
   std::vector<char> marks_;  // by number: was added to
   std::vector<std::uint32_t> touched_;
   std::vector<FeatureValue> entries_;     // all rows, by number instead of feature
-  std::vector<FeatureValue> difference_;  // x̄ of the pair at hand
+  std::vector<FeatureValue> difference_;  // x̄ of the pair below
+  std::vector<FeatureValue> scratch_;     // room for the longest x̄
+  Pair subtracted_{kNoRow, kNoRow};
   std::vector<Row> rows_;
   std::uint64_t version_ = 0;
+  bool fresh_ = false;  // no pair was compared since the weights changed
 };
 
 inline void CompactList::score(Row* row) const {
@@ -92,8 +101,13 @@ inline void CompactList::score(Row* row) const {
 
 // The difference of the two hypotheses' scores, which most pairs can share, decides unless rounding could matter; then
 // x̄ itself is built and summed. So the decisions are those of the definition, as fast as keeping scores up to date by a
-// Gram matrix (measured; that one drifts).
+// Gram matrix (measured; that one drifts). Updates come in runs, so after one, scores are not worth their time yet: the
+// next pair probably needs x̄ anyway.
 inline double CompactList::difference_score(const Pair& pair, double margin) {
+  if (fresh_) {
+    fresh_ = false;
+    return exact_score(pair);
+  }
   Row &a = rows_[pair.better], &b = rows_[pair.worse];
   if (a.version != version_) score(&a);
   if (b.version != version_) score(&b);
