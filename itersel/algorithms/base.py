@@ -139,7 +139,7 @@ class Algorithm(ABC):
     small_set: ClassVar[bool] = False
     """Tunes on a small set: of a build, it learns from dev, not from train, unless told otherwise."""
     settings_by_data: ClassVar[bool] = False
-    """Rate, metric and order that the configuration leaves open are chosen by the data (run/defaults.py)."""
+    """Rate, pairs, metric and order that the configuration leaves open are chosen by the data (run/defaults.py)."""
 
     def __init__(self, settings: Settings):
         self.settings = settings

@@ -43,11 +43,12 @@ PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 LATER = {"epoch.learn.l2": 0.0, "epoch.learn.cost_scale": 20.0}
 """Keys that runs of itersel 0.1 do not have. With the values that these had, they are no part of the identity."""
 
-RATE, METRIC, SHUFFLE = "rate", "metric", "shuffle"
+RATE, METRIC, SHUFFLE, PAIRS = "rate", "metric", "shuffle", "pairs"
 OPEN_KEYS = {
     RATE: ("epoch.learn.eta", "epoch.learn.schedule", "epoch.learn.batch"),
     METRIC: ("epoch.metric",),
     SHUFFLE: ("epoch.shuffle",),
+    PAIRS: ("epoch.learn.pairs.kind", "epoch.learn.pairs.share", "epoch.learn.pairs.dtrain"),
 }
 """What is chosen, with the keys that decide it if one of them is given."""
 

@@ -14,13 +14,15 @@ from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
 from itersel.lists.source import AnySource, ShardSource
 from itersel.model.features import PREFIXES
-from itersel.run.config import METRIC, RATE, SHUFFLE, TrainConfig
+from itersel.run.config import METRIC, PAIRS, RATE, SHUFFLE, TrainConfig
 
 DENSE_RATE, ONE_SHARD_RATE, RATE_OF_SHARDS = 0.03, 0.01, 0.05
 """AdaGrad's rates: dense features; sparse ones on one shard; sparse ones on several, whose weights are averaged."""
 CONSTANT_DENSE_RATE, CONSTANT_RATE = 0.0001, 0.00001
 """Where AdaGrad cannot be used."""
 LONGER_REFERENCE = "fixed_stupid_bleu"
+ALL_PAIRS = "all"
+"""For AdaGrad only: its steps do not grow with the number of pairs, those of a constant rate do."""
 
 
 def with_defaults(config: TrainConfig, sources: Sequence[AnySource]) -> TrainConfig:
@@ -41,7 +43,10 @@ def with_defaults(config: TrainConfig, sources: Sequence[AnySource]) -> TrainCon
     if RATE in choices:
         items = config.layout.items(sources, 0, 1 if kind.one_shard else None, domain=config.domain)
         whole_files = all(len(item.files) == 1 for item in items)
-        epoch = replace(epoch, learn=_rate(epoch.learn, _sparse(epoch, sources), len(items), whole_files))
+        learn = _rate(epoch.learn, _sparse(epoch, sources), len(items), whole_files)
+        if PAIRS in choices and learn.schedule == "adagrad":
+            learn = replace(learn, pairs=replace(learn.pairs, kind=ALL_PAIRS))
+        epoch = replace(epoch, learn=learn)
     return replace(closed, epoch=epoch)
 
 
