@@ -215,7 +215,6 @@ def numbers_of(source: ShardSource | TableSource, part: Part) -> Sequence[int]:
 def _spread(lists: AccumulatedLists) -> npt.NDArray[np.float64]:
     """For each feature, the sum over all rows of the squared deviation from its list's mean."""
     total = np.zeros(len(lists.names))
-    width = len(total)
     for begin, end in pairwise(lists.offsets.tolist()):
         low, high = int(lists.starts[begin]), int(lists.starts[end])
         features, values = lists.features[low:high], lists.values[low:high]
@@ -231,5 +230,5 @@ def _spread(lists: AccumulatedLists) -> npt.NDArray[np.float64]:
         np.minimum.at(smallest, local, values)
         constant[(counts == end - begin) & (largest == smallest)] = True
         deviations[constant] = 0.0  # not the rounding error of a mean
-        total += np.bincount(used, deviations, minlength=width)
+        total[used] += deviations
     return total

@@ -130,7 +130,7 @@ class AccumulatedLists:
         )
 
     def to_bytes(self) -> bytes:
-        arrays = {key: getattr(self, key).astype(kind).tobytes() for key, kind in ARRAYS.items()}
+        arrays = {key: getattr(self, key).astype(kind, copy=False).tobytes() for key, kind in ARRAYS.items()}
         width = self.statistics.shape[1]
         fields = {"sentences": self.sentences, "names": self.names, "width": width} | arrays
         return zlib.compress(msgpack.packb(fields), LEVEL)

@@ -20,15 +20,31 @@ class ProChooser : public Chooser {
     const std::vector<double>& values = choice.list.metric;
     const auto n = static_cast<std::uint32_t>(values.size());
     const std::uint64_t seed = random_bits(seed_, choice.key);
-    for (std::uint64_t k = 0; k < samples_; ++k) {
-      std::uint32_t a = random_below(seed, 2 * k, n), b = random_below(seed, 2 * k + 1, n);
+    std::vector<Draw> draws;
+    draws.reserve(samples_);
+    for (std::uint32_t k = 0; k < samples_; ++k) {
+      const std::uint64_t counter = 2 * std::uint64_t{k};
+      std::uint32_t a = random_below(seed, counter, n), b = random_below(seed, counter + 1, n);
       if (values[a] < values[b]) std::swap(a, b);
-      if (values[a] > values[b] && values[a] - values[b] >= threshold_) pairs->push_back({a, b});
+      const double difference = values[a] - values[b];
+      if (difference > 0 && difference >= threshold_) draws.push_back({difference, k, {a, b}});
     }
-    std::stable_sort(pairs->begin(), pairs->end(), [&](const Pair& p, const Pair& q) {
-      return values[p.better] - values[p.worse] > values[q.better] - values[q.worse];
-    });
-    if (pairs->size() > keep_) pairs->resize(keep_);
+    // Only what is kept needs to be sorted.
+    if (draws.size() > keep_) {
+      std::nth_element(draws.begin(), draws.begin() + keep_, draws.end(), comes_first);
+      draws.resize(keep_);
+    }
+    std::sort(draws.begin(), draws.end(), comes_first);
+    for (const Draw& draw : draws) pairs->push_back(draw.pair);
+  }
+
+  struct Draw {
+    double difference;
+    std::uint32_t number;
+    Pair pair;
+  };
+  static bool comes_first(const Draw& a, const Draw& b) {
+    return a.difference != b.difference ? a.difference > b.difference : a.number < b.number;
   }
 
   std::uint32_t samples_;  // Γ
