@@ -170,14 +170,15 @@ def run(names: Sequence[str], *, quick: bool = False) -> None:
             for line in process.stdout or ():
                 print(line, end="", flush=True)
                 printed.append(line)
-        if process.returncode != 0:
+        found = parse("".join(printed))
+        if process.returncode != 0 or not found:
             failed.append(name)
             continue
         document[name] = {
             "data": BENCHMARKS[name],
             "date": time.strftime("%Y-%m-%d", time.gmtime()),
             "commit": code,
-            "figures": parse("".join(printed)),
+            "figures": found,
         }
         write_json(FIGURES, document)
     if failed:

@@ -62,11 +62,11 @@ def measure_run(args: argparse.Namespace) -> None:
         epochs = [line for line in lines if line["shard"] is None]
     # The first round decodes twice, and counts the second time only.
     decoding = sum(line["seconds"]["decode"] for line in epochs) + epochs[0]["seconds"]["decode"]
-    print(f"rounds {len(epochs)}")
-    print(f"cpu_seconds {total:.1f}")
-    print(f"decode_cpu_seconds {decoding:.1f}")
-    print(f"optimise_share {1 - decoding / total:.3f}")
-    print(f"peak_mb {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
+    print(f"rounds: {len(epochs)}")
+    print(f"cpu_seconds: {total:.1f}")
+    print(f"decode_cpu_seconds: {decoding:.1f}")
+    print(f"optimise_share: {1 - decoding / total:.3f}")
+    print(f"peak_mb: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
 
 
 def main() -> None:
@@ -96,10 +96,10 @@ def main() -> None:
     for surface in surfaces:
         surface.best_step(objective)
     chosen = time.process_time()
-    print(f"line_searches_per_cpu_second {len(surfaces) / (searched - began):.1f}")
-    print(f"best_steps_per_cpu_second {len(surfaces) / (chosen - searched):.0f}")
-    print(f"changes_per_surface {np.mean([len(surface.points) for surface in surfaces]):.0f}")
-    print(f"peak_mb {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
+    print(f"line_searches_per_cpu_second: {len(surfaces) / (searched - began):.1f}")
+    print(f"best_steps_per_cpu_second: {len(surfaces) / (chosen - searched):.0f}")
+    print(f"changes_per_surface: {np.mean([len(surface.points) for surface in surfaces]):.0f}")
+    print(f"peak_mb: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ import sys
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -40,6 +42,18 @@ def test_figures_of_other_systems_have_a_source():
 def test_lines_of_a_benchmark():
     printed = "peak_mb: 65\nspeed: 1.5e+08\ngap: -0.25\nsaid in words: no\nshare: 12 %\n"
     assert figures.parse(printed) == {"peak_mb": 65, "speed": 1.5e8, "gap": -0.25}
+
+
+@pytest.mark.parametrize("script", ["print('speed 7')", "print('speed: 7'); raise SystemExit(1)"])
+def test_a_benchmark_without_figures_has_failed(tmp_path, monkeypatch, script):
+    """One that prints none, or ends with an error: what was known of it stays."""
+    (tmp_path / "mix.py").write_text(script)
+    (tmp_path / "figures.json").write_text('{"mix": "known"}')
+    monkeypatch.setattr(figures, "FOLDER", tmp_path)
+    monkeypatch.setattr(figures, "FIGURES", tmp_path / "figures.json")
+    with pytest.raises(SystemExit, match="failed: mix"):
+        figures.run(["mix"])
+    assert json.loads((tmp_path / "figures.json").read_text()) == {"mix": "known"}
 
 
 def test_a_row_without_figures_is_left_out():
