@@ -4,9 +4,9 @@
     python benchmarks/defaults.py --folder DIR --corpora multi30k --trials sgd select
 
 Each corpus is a portion of a larger one, as small as a newcomer's: pairs of at most 12 words, drawn at random. 500 of
-them are dev, 500 devtest, 1,500 the sentences to report on, and 4,000 (2,500 of the demo) remain for training, in
-shards of 500. Devtest chooses the epoch. Prints one line `name: value` per figure: BLEU and length ratio on the
-sentences to report on, best BLEU on devtest and its epoch. No test set is read.
+them are dev, 500 devtest, 1,500 the sentences to report on, and 4,000 (1,633 of the demo, which has no more) remain for
+training, in shards of 500. Devtest chooses the epoch. Prints one line `name: value` per figure: BLEU and length ratio
+on the sentences to report on, best BLEU on devtest and its epoch. No test set is read.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ BENCHMARKS: Mapping[str, str] = {
     "ter": "data/demo's references, words moved",
 }
 """The benchmarks, with the data and settings of their figures. One that is not there is left out. Scripts that need an
-engine, files of one's own, or hours (cost_model, engines, kills, newcomer) are run by themselves."""
+engine, files of one's own, or hours (cost_model, defaults, engines, kills, newcomer) are run by themselves."""
 
 
 @dataclass(frozen=True)
