@@ -98,6 +98,7 @@ ZSTD = Library(
 ROOT = Path(__file__).resolve().parent
 KERNEL = Path("itersel") / "kernel"
 BINDINGS = "bindings"  # the only folder there that includes headers of Python and pybind11
+JOINED = "all.cc"
 RESOURCES = ("jobs", "conf", "data/demo", "data/sample")
 INSTALLED = Path("itersel") / "_installed"  # itersel.base.resources looks there
 MACROS = [("KENLM_MAX_ORDER", "6"), ("NDEBUG", None), ("HAVE_CLOCKGETTIME", None)]
@@ -178,13 +179,14 @@ class Unit:
         return made_of is not None and newer(self.target, [*made_of, *headers])
 
     def cost(self) -> int:
-        """Grows with the time to compile: pybind11 is more work than any file of ours."""
-        return self.source.stat().st_size + 100_000 * (self.source.parent.name == BINDINGS)
+        """Grows with the time to compile: joined sources are more work than any single one."""
+        return self.source.stat().st_size + 100_000 * (self.source.name == JOINED)
 
 
 def joined(sources: list[Path], folder: Path) -> Path:
     """A source file that includes others, to be compiled in their place."""
-    path, content = folder / "all.cc", "".join(f'#include "{BINDINGS}/{source.name}"\n' for source in sources)
+    names = [f"{source.parent.name}/{source.name}" for source in sources]
+    path, content = folder / JOINED, "".join(f'#include "{name}"\n' for name in names)
     if not path.exists() or path.read_text() != content:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
@@ -239,10 +241,15 @@ class BuildKernel(build_ext):
         # and checking its arithmetic. Linked last, the bindings' copies of the kernel's inline functions do not count.
         glue = ["-O0", "-fno-sanitize=undefined"] if sanitize else []
         sources = [ROOT / name for name in ext.sources]
-        bindings = [source for source in sources if source.parent.name == BINDINGS]
-        units = [Unit(source, build / "itersel", (*includes,), (*own,)) for source in sources if source not in bindings]
-        # As one source: pybind11's headers and templates, most of the work, are compiled once instead of eleven times.
-        units.append(Unit(joined(bindings, build / BINDINGS), build / "itersel", (*includes,), (*own, *glue)))
+        # As one source: headers and templates, most of the work, are compiled once and not for every file. A sanitized
+        # kernel is never compiled in part, so larger files are joined there, too.
+        for room in (BINDINGS, "learn", *(("grammar",) if sanitize else ())):
+            members = [source for source in sources if source.parent.name == room]
+            sources = [source for source in sources if source not in members] + [joined(members, build / room)]
+        units = [
+            Unit(source, build / "itersel", (*includes,), (*own, *(glue if source.parent.name == BINDINGS else ())))
+            for source in sources
+        ]
         # KenLM itself is not sanitized: its tries read unaligned integers on purpose. Nor is zstd.
         libraries = {
             normal / "libkenlm.a": kenlm_units(kenlm, normal, optimized),

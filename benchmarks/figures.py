@@ -40,7 +40,7 @@ BENCHMARKS: Mapping[str, str] = {
     "storage": "Multi30k train and Europarl, all sparse features, leave-one-out",
     "build": "Multi30k de→en: conf/multi30k.yaml with models for ten folds; extraction: sentences 1–200 of test 2016",
     "extract": "Multi30k de→en: rules of val, as text in memory, from 29,000 pairs; leave-one-out on train",
-    "train": "Multi30k val, one epoch, all sparse features, 100-best, 5-gram, pop limit 200",
+    "train": "Multi30k val, one epoch, all sparse features, 100-best, 5-gram, pop limit 100 (dtrain: 200)",
     "mix": "2.7 M entries of 100 shards, K = 100,000; artificial weights with a long tail",
     "mert": "1,014 artificial lists of 1,000 hypotheses with 12 features",
     "lm": "Multi30k train, English side, order 3",

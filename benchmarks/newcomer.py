@@ -1,6 +1,6 @@
 """What a newcomer gets: the README's commands, to the letter, on a bitext that no default was chosen on.
 
-    python benchmarks/newcomer.py                        # Debian's translated package descriptions, by apt-get
+    python benchmarks/newcomer.py                        # sentences of Debian's package descriptions, by apt-get
     python benchmarks/newcomer.py --bitext corpus        # corpus.de and corpus.en, raw text
     python benchmarks/newcomer.py --folder DIR           # resume there
 
@@ -29,8 +29,8 @@ SEED = 1
 Pair = tuple[str, str]
 
 
-def debian_pairs(folder: Path) -> list[Pair]:
-    """The short descriptions of Debian's packages in German and English, each pair once, in the order of their keys."""
+def debian_pairs(folder: Path) -> list[list[Pair]]:
+    """Sentences of the descriptions of Debian's packages in German and English, by package, each pair once."""
     lists = folder / "lists"
     (lists / "partial").mkdir(parents=True, exist_ok=True)
     options = [f"Dir::State::Lists={lists}", f"Dir::Cache={folder / 'cache'}", "Acquire::Languages=de,en"]
@@ -42,21 +42,55 @@ def debian_pairs(folder: Path) -> list[Pair]:
     for text, language in zip(texts, ("de", "en"), strict=True):
         for path in sorted(lists.glob(f"*_main_i18n_Translation-{language}*")):
             text |= _descriptions(path)
-    keys = sorted(texts[0].keys() & texts[1].keys())
-    return list(dict.fromkeys((texts[0][key], texts[1][key]) for key in keys if texts[0][key] != texts[1][key]))
+    seen = set[Pair]()
+    packages = []
+    for key in sorted(texts[0].keys() & texts[1].keys()):
+        new = [pair for pair in description_pairs(texts[0][key], texts[1][key]) if pair not in seen]
+        seen.update(new)
+        packages.append(new)
+    return [package for package in packages if package]
 
 
 def _descriptions(path: Path) -> dict[str, str]:
-    """The first lines of the descriptions, by the checksum of the original."""
+    """The descriptions, by the checksum of the original."""
     command = ["/usr/lib/apt/apt-helper", "cat-file", str(path)]
     content = subprocess.run(command, check=True, capture_output=True).stdout.decode()
     found = {}
     for block in content.split("\n\n"):
         key = re.search(r"^Description-md5: (\w+)$", block, re.MULTILINE)
-        text = re.search(r"^Description-(?:de|en): (.+)$", block, re.MULTILINE)
+        text = re.search(r"^Description-(?:de|en): (.+(?:\n .*)*)", block, re.MULTILINE)
         if key and text:
-            found[key[1]] = text[1].strip()
+            found[key[1]] = text[1]
     return found
+
+
+def description_pairs(source: str, target: str) -> list[Pair]:
+    """The first line, and the sentences of all paragraphs that have equally many in both languages.
+
+    Paragraphs are divided by lines of a full stop. Those with indented lines, which are lists and examples, are left
+    out, as are pairs whose sides are equal.
+    """
+    (first, *sources), (other, *targets) = _paragraphs(source), _paragraphs(target)
+    pairs = [(first, other)]
+    if len(sources) == len(targets):
+        for paragraphs in zip(sources, targets, strict=True):
+            if not any("\n" in paragraph for paragraph in paragraphs):
+                sides = [re.split(r"(?<=[.!?]) (?=[A-ZÄÖÜ])", paragraph) for paragraph in paragraphs]
+                if len(sides[0]) == len(sides[1]):
+                    pairs += zip(*sides, strict=True)
+    return list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
+
+
+def _paragraphs(text: str) -> list[str]:
+    """The first line and the paragraphs; an indented line keeps its line break."""
+    first, *lines = text.split("\n")
+    paragraphs = [""]
+    for line in lines:
+        if line.strip() == ".":
+            paragraphs.append("")
+        else:
+            paragraphs[-1] += ("\n" if line.startswith("  ") else " ") + line.strip()
+    return [first.strip(), *(paragraph.removeprefix(" ") for paragraph in paragraphs if paragraph)]
 
 
 def read_pairs(prefix: str) -> list[Pair]:
@@ -64,14 +98,20 @@ def read_pairs(prefix: str) -> list[Pair]:
     return list(zip(*sides, strict=True))
 
 
-def write_corpus(pairs: Sequence[Pair], folder: Path, sizes: dict[str, int]) -> None:
-    """Files named as in the README's configuration: the sets are drawn by a fixed seed, the rest is for training."""
-    order = list(pairs)
+def write_corpus(documents: Sequence[Sequence[Pair]], folder: Path, sizes: dict[str, int]) -> None:
+    """Files named as in the README's configuration: the sets are drawn by a fixed seed, the rest is for training.
+
+    A set consists of whole documents, except that its last one is cut off at the set's size.
+    """
+    order = list(documents)
     random.Random(SEED).shuffle(order)
-    parts, start = {}, 0
+    parts = dict[str, list[Pair]]()
     for name, size in sizes.items():
-        parts[name], start = order[start : start + size], start + size
-    for name, part in {"train": order[start:], **parts}.items():
+        parts[name] = []
+        while len(parts[name]) < size:
+            parts[name] += order.pop(0)
+        del parts[name][size:]
+    for name, part in {"train": [pair for document in order for pair in document], **parts}.items():
         for side, language in enumerate(("de", "en")):
             text = "".join(f"{pair[side]}\n" for pair in part)
             (folder / f"{name}.{language}").write_text(text, encoding="utf-8")
@@ -132,9 +172,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(args.folder or temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        pairs = debian_pairs(folder / "debian") if args.bitext is None else read_pairs(args.bitext)
-        write_corpus(pairs, folder, SIZES)
-        print(f"pairs: {len(pairs)}")
+        documents = (
+            debian_pairs(folder / "debian") if args.bitext is None else [[pair] for pair in read_pairs(args.bitext)]
+        )
+        write_corpus(documents, folder, SIZES)
+        print(f"pairs: {sum(map(len, documents))}")
         for name, value in figures(follow(folder)).items():
             print(f"{name.replace('-', '_')}: {value:.4f}")
     return 0

@@ -25,7 +25,7 @@ class DecoderConfig:
     """How to search. `pass_through` says which words may be copied: those without translation, or all (as in cdec)."""
 
     span_limit: Annotated[int, Range(0, 1_000_000_000)] = 15  # words a rule may span, glue exempt; 0 for no limit
-    pop_limit: Annotated[int, Range(0, 1_000_000_000)] = 200  # combinations per span and label; 0 for no limit
+    pop_limit: Annotated[int, Range(0, 1_000_000_000)] = 100  # combinations per span and label; 0 for no limit
     pass_through: Annotated[str, OneOf(*PASS_THROUGH)] = "unknown"
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ from itersel.model.features import GROUPS, Weights
 
 OPTIONS = DecoderConfig(span_limit=15, pop_limit=200, pass_through="all")
 SPARSE = ("R:", "RBS:", "RBT:", "Shape_")
+SLOT = re.compile(r"(?<!\S)\[X,(.)\S*")
 
 
 @dataclass(frozen=True)
@@ -153,9 +154,13 @@ def test_sparse_features(folder: Path, tasks: list[Task], decoder: Decoder) -> N
     total = 0
     for number, others in read_lists(folder / "sparse.10best.gz").items():
         task = tasks[number]
-        named = [(identity(line), line) for line in Grammar.read(task.grammar).text().decode().rstrip("\n").split("\n")]
+        lines = Grammar.read(task.grammar).text().decode().rstrip("\n").split("\n")
+        places = defaultdict[str, list[int]](list)
+        for place, line in enumerate(lines):
+            places[identity(line)].append(place)
         for other in others:
-            rules = "\n".join(line for name, line in named if name in other.features)
+            used = sorted(place for name in identities(other.features) for place in places[name])
+            rules = "\n".join(lines[place] for place in used)
             grammar = Grammar(rules.encode(), groups=GROUPS)
             for k in (100, 20_000):  # the long list only where the short one lacks it
                 found = [
@@ -177,9 +182,8 @@ def test_sparse_features(folder: Path, tasks: list[Task], decoder: Decoder) -> N
 def identity(line: str) -> str:
     """The name of a rule's identity feature, by the definition."""
     _, source, target, *_ = (field.strip(" ") for field in line.split("|||"))
-    left = "_".join("NX" if token.startswith("[X,") else token for token in source.split(" "))
-    right = "_".join(f"N{token[3]}" if token.startswith("[X,") else token for token in target.split(" "))
-    return f"R:X:{left}:{right}".replace("=", "_").replace(";", "_")
+    left, right = SLOT.sub("NX", source), SLOT.sub(r"N\1", target)
+    return f"R:X:{left}:{right}".replace(" ", "_").replace("=", "_").replace(";", "_")
 
 
 def identities(features: Mapping[str, float]) -> dict[str, float]:

@@ -6,6 +6,7 @@ The figures asserted here are explained in docs/extraction.md.
 import gzip
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,14 @@ def parse(grammar: bytes) -> Rules:
     result: Rules = {}
     for line in grammar.decode().splitlines():
         _, source, target, features, links = line.split(" ||| ")
-        values = (item.split("=") for item in features.split())
-        result[source, target] = ({name: float(value) for name, value in values}, links)
+        result[source, target] = (dict(map(named_value, features.split())), links)
     return result
+
+
+@cache
+def named_value(item: str) -> tuple[str, float]:
+    name, value = item.split("=")
+    return name, float(value)
 
 
 def input_span(source: str, sentence: str, longest: int) -> bool:

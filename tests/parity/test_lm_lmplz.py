@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 
 import kenlm
@@ -55,7 +56,8 @@ def test_sums_to_one(shared_data: Path, models: dict[int, Path]) -> None:
     sentences = list(read_lines(shared_data / "multi30k" / "val.tok.lc.en.gz"))[::101]
     for order, path in models.items():
         reader = kenlm.Model(str(path))
-        words = [gram[0] for gram in parse_arpa(read_lines(path)) if len(gram) == 1 and gram != ("<s>",)]
+        entries = (line.split("\t") for line in takewhile(lambda line: line != "\\2-grams:", read_lines(path)))
+        words = [fields[1] for fields in entries if len(fields) > 1 and fields[1] != "<s>"]
         for sentence in sentences:
             state, following = kenlm.State(), kenlm.State()
             reader.BeginSentenceWrite(state)

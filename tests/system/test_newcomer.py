@@ -19,7 +19,7 @@ QUICK = {"train": ("--epochs", "2", "--set", "epoch.decoder.pop_limit=20"), "eva
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     folder = tmp_path_factory.mktemp("newcomer")
     pairs = newcomer.read_pairs(str(ROOT / "data" / "demo" / "train"))[:380]
-    newcomer.write_corpus(pairs, folder, SIZES)
+    newcomer.write_corpus([[pair] for pair in pairs], folder, SIZES)
     configuration = yaml.safe_load(newcomer.readme_steps()[0])
     configuration["train"]["held_out"] = {"devtest": 40}  # the README's 1,000 would leave nothing
     configuration |= {"align": {"effort": 0.1}, "shards": {"size": 100}}
@@ -42,8 +42,25 @@ def test_default_settings_learn(figures: dict[str, float]) -> None:
 
 
 def test_a_corpus_is_divided_without_overlap(tmp_path: Path) -> None:
-    pairs = [(f"a{number}", f"b{number}") for number in range(30)]
-    newcomer.write_corpus(pairs, tmp_path, {"dev": 5, "test": 7})
-    found = [newcomer.read_pairs(str(tmp_path / name)) for name in ("train", "dev", "test")]
-    assert [len(part) for part in found] == [18, 5, 7]
-    assert sorted(pair for part in found for pair in part) == sorted(pairs)
+    """Documents stay together; only the last one of a set is cut."""
+    documents = [[(f"a{number}.{line}", f"b{number}.{line}") for line in range(3)] for number in range(10)]
+    newcomer.write_corpus(documents, tmp_path, {"dev": 5, "test": 7})
+    found = {name: newcomer.read_pairs(str(tmp_path / name)) for name in ("train", "dev", "test")}
+    assert {name: len(part) for name, part in found.items()} == {"train": 15, "dev": 5, "test": 7}
+    homes = {name: {source.split(".")[0] for source, _ in part} for name, part in found.items()}
+    assert sum(map(len, homes.values())) == len(set().union(*homes.values())) == len(documents)
+
+
+def test_sentences_of_a_description() -> None:
+    """Sentences are paired by paragraph; lists, equal sides and paragraphs with other numbers of sentences are not."""
+    german = "Ein Spiel\n Eins. Zwei geht\n weiter.\n .\n Liste:\n  * a\n .\n Nur einer.\n .\n GPL"
+    english = "A game\n One. Two goes on.\n .\n List:\n  * a\n .\n Two. Of them.\n .\n GPL"
+    assert newcomer.description_pairs(german, english) == [
+        ("Ein Spiel", "A game"),
+        ("Eins.", "One."),
+        ("Zwei geht weiter.", "Two goes on."),
+    ]
+
+
+def test_paragraphs_that_do_not_match_leave_the_first_line() -> None:
+    assert newcomer.description_pairs("Ein Spiel\n Eins.", "A game\n One.\n .\n Two.") == [("Ein Spiel", "A game")]
