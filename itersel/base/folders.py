@@ -63,7 +63,7 @@ BUILD = _kind("build", "a build", "text model shards stages build.json", ("stage
 EXPERIMENT = _kind(
     "experiment",
     "results of an experiment",
-    "results.json table.md report-*.html",
+    "results.json table.md report.html report-*.html",
     ("results.json", "experiment cells"),
 )
 PARSER = _kind(

@@ -3,7 +3,8 @@
 The configuration (conf/experiments/*.yaml) names a build, the sets, and a grid of algorithms, tuning sets, feature
 groups and settings. Run the same command again to resume: it skips stages, shards, epochs and cells that are done.
 Table (Markdown), results (JSON: configuration, seeds, commits, what it took, every p) and a report for each
-test set (HTML) go to the output folder.
+test set (HTML) go to the output folder. A file with the key `experiments` names the files of others, which run one
+after the other; each has a folder of its own in the output folder, and table.md has the tables of all.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from itersel.base.paper_table import PaperTable
 from itersel.base.version import commit
 from itersel.cli.arguments import add_jobs
 from itersel.engines import RUNNERS
-from itersel.pipeline.experiment.cells import build_data, plan_cells
+from itersel.pipeline.experiment.cells import build_data, is_begun, matching_cells, plan_cells
 from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
 from itersel.pipeline.experiment.mode_tables import mode_tables
 from itersel.pipeline.experiment.results import document
 from itersel.pipeline.experiment.schedule import run_cells
+from itersel.pipeline.experiment.suite import Suite, load_suite
 from itersel.pipeline.experiment.table import paper_table
 from itersel.report import write_report
 
@@ -60,14 +62,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    config = load_experiment(args.configuration, args.set)
+    suite = load_suite(args.configuration, args.set)
+    if suite is None:
+        config = load_experiment(args.configuration, args.set)
+        output = _output(args, config.name)
+        check_folder_kind(output, EXPERIMENT)
+        print(*run_one(args, config, output, args.table), f"results: {output}", sep="\n")
+    else:
+        run_suite(args, suite, _output(args, suite.name))
+
+
+def _output(args: argparse.Namespace, name: str) -> Path:
+    return Path(args.output) if args.output else Path("benchmarks/results") / name
+
+
+def run_suite(args: argparse.Namespace, suite: Suite, output: Path) -> None:
+    """Every experiment that has cells to run, and a page with the tables of all that have been run."""
+    for folder in (output, *(output / one.name for one in suite.experiments)):
+        check_folder_kind(folder, EXPERIMENT)
+    chosen = [one.name for one in suite.experiments if matching_cells(one, args.only)]
+    if not chosen:
+        raise ConfigError(f"no cell of these experiments matches {args.only!r}", where=args.configuration)
+    pages = []
+    for config in suite.experiments:
+        try:
+            text = run_one(args, config, output / config.name, args.table or config.name not in chosen)
+        except NothingFinishedError:
+            events.note(f"{config.name}: no cell is finished yet")
+            continue
+        print(f"{config.name}:", *text, "", sep="\n", flush=True)
+        pages.append((output / config.name / "table.md").read_text(encoding="utf-8").replace("\n## ", "\n### "))
+    if not pages:
+        raise NothingFinishedError
+    claim_folder(output, EXPERIMENT)
+    with atomic_write(output / "table.md") as stream:
+        stream.write("\n".join([f"# Experiments {suite.name}\n", *(f"#{page}" for page in pages)]).encode())
+    print(f"results: {output}")
+
+
+class NothingFinishedError(ConfigError):
+    """There is no table yet."""
+
+    def __init__(self) -> None:
+        super().__init__("no cell is finished yet", hint="Run without --table.")
+
+
+def run_one(args: argparse.Namespace, config: ExperimentConfig, output: Path, finished: bool) -> list[str]:
+    """Build, train and test, unless only what is finished counts; the tables as text. Results go to the folder."""
     given = {"runner": args.runner, "jobs": args.jobs}
     config = replace(config, run=replace(config.run, **{key: one for key, one in given.items() if one is not None}))
     jobs = config.run.jobs
-    output = Path(args.output) if args.output else Path("benchmarks/results") / config.name
-    check_folder_kind(output, EXPERIMENT)
     commit()  # looked up before the long work, in which the source tree may move on
-    if not args.table:
+    if finished and not is_begun(config):
+        raise NothingFinishedError
+    if not finished:
         build_data(config, jobs)
         for result in run_cells(plan_cells(config, only=args.only), jobs):
             chosen = "" if result.chosen is None else f" after epoch {result.chosen}"
@@ -76,12 +124,13 @@ def run(args: argparse.Namespace) -> None:
             events.note(f"{result.name}: {declared.choice.label} {value}{chosen}")
     grid = evaluate_cells(config, plan_cells(config), jobs)
     if not grid.results:
-        raise ConfigError("no cell is finished yet", hint="Run without --table.")
+        raise NothingFinishedError
     tables = [paper_table(grid)] if config.table is None else mode_tables(grid)
     write_results(output, config, grid, tables)
+    lines = []
     for table in tables:
-        print(*([table.caption] if table.caption else []), table.text(), "", sep="\n")
-    print(*_legend(tables), f"results: {output}", sep="\n")
+        lines += [*([table.caption] if table.caption else []), table.text(), ""]
+    return [*lines, *_legend(tables)]
 
 
 def _legend(tables: Sequence[PaperTable]) -> list[str]:

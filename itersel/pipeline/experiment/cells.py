@@ -173,9 +173,18 @@ def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
     return list(build(replace(config.build, jobs=jobs)))
 
 
+def is_begun(config: ExperimentConfig) -> bool:
+    """Whether there are shards, without which no cell can be finished."""
+    return all(shards_path(config.build, name).is_dir() for name in (config.devtest, *config.tests))
+
+
+def matching_cells(config: ExperimentConfig, pattern: str) -> list[Cell]:
+    return [cell for cell in config.cells if fnmatchcase(cell.name, pattern)]
+
+
 def plan_cells(config: ExperimentConfig, *, only: str = "*") -> list[CellPlan]:
     """The cells whose name matches the pattern, with their data, which must have been built."""
-    chosen = [cell for cell in config.cells if fnmatchcase(cell.name, only)]
+    chosen = matching_cells(config, only)
     if not chosen:
         names = ", ".join(cell.name for cell in config.cells)
         raise ConfigError(f"no cell of the grid matches {only!r}", hint=f"There are {names}.")

@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 
 import pytest
 import sacrebleu
+from experiment_cases import BUILD, GRID, text, write_experiment
 
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Choice, Declaration, Figure
@@ -35,32 +36,6 @@ from itersel.run.devtest import FIGURES
 from itersel.run.driver import train
 from itersel.shards.shard import Shard, ShardWriter
 
-WORDS = {"der": "the", "hund": "dog", "sieht": "sees", "das": "that", "haus": "house", "und": "and", "katze": "cat"}
-OTHERS = {"hund": "hound", "sieht": "saw", "das": "the", "haus": "home"}
-BUILD = """\
-work: work
-train: {source: t.de, target: t.en, held_out: {devtest: 8}}
-sets:
-  dev: {source: d.de, references: [d.en]}
-  test: {source: d.de, references: [d.en]}
-align: {given: t.align}
-lm: {order: 2}
-shards: {size: 15}
-"""
-GRID = """\
-build: build.yaml
-devtest: devtest
-tests: [test]
-train:
-  epochs: 2
-  allow_seen_references: true  # so few words make up the same sentences again and again
-  epoch: {k: 10, metric: stupid_bleu, shuffle: false, learn: {rule: margin_perceptron, eta: 0.01}}
-grid:
-  - {algorithm: given, weights: given.weights, features: dense}
-  - {algorithm: sgd, tuning: dev, features: [dense, "id,shape"]}
-  - {algorithm: iter_sel_sgd, tuning: "train:2", vary: {selection.top: [20, 5]}}
-significance: {trials: 100}
-"""
 NAMES = [
     "given-dense",
     "sgd-dev-dense",
@@ -70,26 +45,10 @@ NAMES = [
 ]
 
 
-def text(path: Path, lines: list[str]) -> None:
-    path.write_text("".join(line + "\n" for line in lines))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Sixty pairs in which some words have two translations, and the configurations."""
-    folder, names = tmp_path_factory.mktemp("experiment"), list(WORDS)
-    sources = [[names[(i * j + i // 7) % 7] for j in range(1, 4 + i % 4)] for i in range(1, 61)]
-    targets = [
-        [OTHERS.get(word, WORDS[word]) if (i + j) % 3 == 0 else WORDS[word] for j, word in enumerate(words)]
-        for i, words in enumerate(sources)
-    ]
-    for name, part in (("t", slice(None)), ("d", slice(3, 60, 4))):
-        text(folder / f"{name}.de", [" ".join(words) for words in sources[part]])
-        text(folder / f"{name}.en", [" ".join(words) for words in targets[part]])
-    text(folder / "t.align", [" ".join(f"{i}-{i}" for i in range(len(words))) for words in sources])
-    (folder / "build.yaml").write_text(BUILD)
-    (folder / "grid.yaml").write_text(GRID)
-    Weights({"LanguageModel": 0.1, "EgivenFCoherent": -0.1}).write(folder / "given.weights")
+    folder = tmp_path_factory.mktemp("experiment")
+    write_experiment(folder)
     return folder
 
 
@@ -764,11 +723,3 @@ def test_wrong_starts(folder, tmp_path, old, new, message):
     (tmp_path / "grid.yaml").write_text(HELD_OUT.replace(old, new, 1))
     with pytest.raises(ConfigError, match=message):
         load_experiment(tmp_path / "grid.yaml")
-
-
-@pytest.mark.parametrize("name", ["table1", "table3", "table4", "table4-seen"])
-def test_the_experiments_of_naacl_2013(name):
-    conf = Path(__file__).resolve().parents[3] / "conf" / "experiments"
-    config = load_experiment(conf / f"naacl2013-{name}.yaml")
-    assert {cell.algorithm for cell in config.cells} <= {"mert", "pro", "sgd", "hols"}
-    assert all(cell.run <= 5 for cell in config.cells)
