@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import msgpack
@@ -82,7 +81,7 @@ class KBestJob(Job):
                     "sums": first.tolist(),
                     "words": words.tolist(),
                     "names": lists.names,
-                    "spread": _spread(lists).tolist(),
+                    "spread": lists.spread().tolist(),
                 }
             ),
         )
@@ -210,25 +209,3 @@ def is_left_out(name: str, patterns: Sequence[str]) -> bool:
 def numbers_of(source: ShardSource | TableSource, part: Part) -> Sequence[int]:
     """The sentences of a part."""
     return range(len(source)) if part.sentences is None else part.sentences
-
-
-def _spread(lists: AccumulatedLists) -> npt.NDArray[np.float64]:
-    """For each feature, the sum over all rows of the squared deviation from its list's mean."""
-    total = np.zeros(len(lists.names))
-    for begin, end in pairwise(lists.offsets.tolist()):
-        low, high = int(lists.starts[begin]), int(lists.starts[end])
-        features, values = lists.features[low:high], lists.values[low:high]
-        used, local = np.unique(features, return_inverse=True)
-        counts = np.bincount(local, minlength=len(used))
-        sums = np.bincount(local, values, minlength=len(used))
-        means = sums / (end - begin)
-        deviations = np.bincount(local, (values - means[local]) ** 2, minlength=len(used))
-        deviations += (end - begin - counts) * means**2  # rows without the feature have a value of 0
-        constant = np.zeros(len(used), dtype=bool)
-        largest, smallest = np.full(len(used), -np.inf), np.full(len(used), np.inf)
-        np.maximum.at(largest, local, values)
-        np.minimum.at(smallest, local, values)
-        constant[(counts == end - begin) & (largest == smallest)] = True
-        deviations[constant] = 0.0  # not the rounding error of a mean
-        total[used] += deviations
-    return total

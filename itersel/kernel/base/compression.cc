@@ -25,6 +25,9 @@ std::size_t check(std::size_t code) {
 constexpr int kMatchesLevel = -1;
 // The search skips so much that it finds next to nothing; codes are asked for.
 constexpr int kCodesStep = 1 << 17;
+constexpr int kFrameLevel = 1;
+// What a damaged header may claim is not allocated; no content is larger.
+constexpr unsigned long long kLargestFrame = 1ULL << 40;
 
 // What a way to store a chunk costs: its bytes, and the time to read it back, at 4 ns a byte. The times were measured
 // on blocks and sections of Multi30k: a table of codes takes 2 µs and a coded byte half a nanosecond; matches take time
@@ -116,6 +119,27 @@ bool Decompressor::decompress(std::string_view stored, std::size_t size, std::st
   }
   content = {buffer_.get(), size};
   return chunks.complete();
+}
+
+std::string compress_frame(std::string_view content) {
+  const std::unique_ptr<ZSTD_CCtx, void (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(), free_compressor);
+  if (!context) throw std::bad_alloc();
+  check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kFrameLevel));
+  check(ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1));
+  std::string frame(ZSTD_compressBound(content.size()), '\0');
+  frame.resize(check(ZSTD_compress2(context.get(), frame.data(), frame.size(), content.data(), content.size())));
+  return frame;
+}
+
+bool decompress_frame(std::string_view frame, std::string& content) {
+  const unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kLargestFrame) return false;
+  try {
+    content.resize(size);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return ZSTD_decompress(content.data(), content.size(), frame.data(), frame.size()) == size;
 }
 
 }  // namespace itersel

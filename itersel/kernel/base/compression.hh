@@ -1,9 +1,9 @@
-// Compression with zstd that is quick to undo: a list of chunks as one byte string, and back.
+// Compression with zstd: of a list of chunks, quick to undo, and of a single string.
 //
-// Each chunk is stored as it is, with matches (repeated strings) only, or with Huffman codes only, whichever is the
-// best bargain of bytes and time to read. Matches and codes together save little more and take twice the time. The
-// string has the number of chunks, the sizes of each (in the string and of the content; the same if it is stored as it
-// is), all as variable-length numbers, then the chunks, as they are or as zstd frames.
+// Each chunk of a list is stored as it is, with matches (repeated strings) only, or with Huffman codes only, whichever
+// is the best bargain of bytes and time to read. Matches and codes together save little more and take twice the time.
+// The string has the number of chunks, the sizes of each (in the string and of the content; the same if it is stored as
+// it is), all as variable-length numbers, then the chunks, as they are or as zstd frames.
 #pragma once
 
 #include <memory>
@@ -53,5 +53,11 @@ class Decompressor {
   std::unique_ptr<char[]> buffer_;
   std::size_t room_ = 0;
 };
+
+// One frame with a checksum: quick to make, and about as small as gzip's.
+std::string compress_frame(std::string_view content);
+
+// What compress_frame made `frame` of; false if it is not whole.
+bool decompress_frame(std::string_view frame, std::string& content);
 
 }  // namespace itersel

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checksum.hh"
+#include "base/compression.hh"
 #include "base/gzip.hh"
 #include "base/hash.hh"
 #include "bindings/module.hh"
@@ -40,6 +41,34 @@ void bind_base(py::module_& module) {
         return py::bytes(packed);
       },
       py::arg("content"));
+  module.def(
+      "zstd_compress",
+      [](py::bytes content) {
+        const std::string_view view = content;
+        std::string frame;
+        {
+          py::gil_scoped_release release;
+          frame = compress_frame(view);
+        }
+        return py::bytes(frame);
+      },
+      py::arg("content"));
+  module.def(
+      "zstd_decompress",
+      [](py::buffer frame) {
+        const py::buffer_info info = frame.request();
+        const std::string_view view(static_cast<const char*>(info.ptr),
+                                    static_cast<std::size_t>(info.size * info.itemsize));
+        std::string content;
+        bool whole;
+        {
+          py::gil_scoped_release release;
+          whole = decompress_frame(view, content);
+        }
+        if (!whole) throw py::value_error("the compressed content is damaged or cut off");
+        return py::bytes(content);
+      },
+      py::arg("frame"));
   // All that was written to the file system of an open file is on disk then. Returns the error's number, or 0.
   module.def(
       "sync_file_system",

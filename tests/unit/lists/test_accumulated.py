@@ -51,6 +51,25 @@ def test_features_of_a_row_ascend():
         assert (np.diff(lists.features[low:high].astype(int)) > 0).all()
 
 
+def test_spread():
+    """The squared deviations from a list's mean, added up; exactly 0 for a feature that never differs in a list."""
+    chance = np.random.default_rng(3)
+    names = ["a", "b", "c", "constant"]
+    dense, made = [], []
+    for size in (1, 4, 7):
+        table = np.round(chance.normal(size=(size, 4)), 3) * chance.integers(0, 2, (size, 4))
+        table[:, 3] = 0.1 * size  # its mean has a rounding error
+        dense.append(table)
+        rows = [{name: value for name, value in zip(names, row, strict=True) if value} for row in table.tolist()]
+        made.append(new(*((f"text {number}", row) for number, row in enumerate(rows))))
+    lists = AccumulatedLists.empty(["x", "y", "z"], 2).extended(made)
+    expected = sum(((table - table.mean(axis=0)) ** 2).sum(axis=0) for table in dense)
+    found = dict(zip(lists.names, lists.spread().tolist(), strict=True))
+    assert found["constant"] == 0.0
+    for name, value in zip(names[:3], expected[:3], strict=True):
+        assert found[name] == pytest.approx(value, rel=1e-12)
+
+
 def test_what_is_wrong_is_said():
     lists = AccumulatedLists.empty(["x", "y"], 2)
     with pytest.raises(InputError, match="1 lists for 2 sentences"):
