@@ -33,8 +33,9 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from itersel.base.errors import ConfigError, UserError
+from itersel.base.given import Given, Origin
 from itersel.base.rules import INTERNAL, LOCATION, Formerly, Internal, Matches, OneOf, PathStr, Range, Rule
-from itersel.base.settings import Given, Origin, Settings, read_yaml, shown
+from itersel.base.settings import Settings, read_yaml, shown
 
 __all__ = [
     "Formerly",

@@ -8,60 +8,17 @@ to. Nothing is checked here but the form; itersel.base.config makes configuratio
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from itersel.base.errors import ConfigError
 from itersel.base.files import read_utf8
-
-TAG = "tag:yaml.org,2002:"
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where a value was given."""
-
-    where: str | None = None
-    """For messages: `file:line`, or the option."""
-    folder: str = ""
-    """What its paths are relative to; empty: the current folder."""
+from itersel.base.given import Given, Holder, Origin
 
 
 @dataclass(frozen=True)
-class Given:
-    """A value: a scalar, a list of Given, or a dict from text to Given."""
-
-    value: Any
-    origin: Origin = Origin()
-    text: str | None = None
-    """A number as it was written: a field that wants text takes it so."""
-
-    @classmethod
-    def of(cls, value: Any, origin: Origin) -> Given:
-        """A plain value, whose parts all have the same origin."""
-        if isinstance(value, Settings):
-            return value.given
-        if isinstance(value, Given):
-            return value
-        if isinstance(value, Mapping):
-            return cls({str(key): cls.of(item, origin) for key, item in value.items()}, origin)
-        if isinstance(value, list | tuple):
-            return cls([cls.of(item, origin) for item in value], origin)
-        return cls(value, origin)
-
-    def plain(self) -> Any:
-        """The value without origins."""
-        if isinstance(self.value, dict):
-            return {key: item.plain() for key, item in self.value.items()}
-        return [item.plain() for item in self.value] if isinstance(self.value, list) else self.value
-
-
-@dataclass(frozen=True)
-class Settings:
+class Settings(Holder):
     """A group of keys with values. Changes make copies."""
 
     given: Given = field(default_factory=lambda: Given({}))
@@ -155,110 +112,7 @@ def shown(value: Any) -> str:
     return repr(value) if isinstance(value, str | int | float) else repr(str(value))
 
 
-class _Reader(yaml.SafeLoader):
-    """YAML with the scalars of its version 1.2: `1e-4` is a number, `no` and `12:30` are texts."""
-
-    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
-
-
-for _kind, _pattern, _first in (
-    ("null", r"~|null|Null|NULL|", "~nN\0"),
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("int", r"[-+]?[0-9][0-9_]*|0x[0-9a-fA-F]+|0o[0-7]+", "-+0123456789"),
-    (
-        "float",
-        r"[-+]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
-        "-+.0123456789",
-    ),
-    ("merge", "<<", "<"),
-):
-    _Reader.add_implicit_resolver(TAG + _kind, re.compile(f"(?:{_pattern})$"), [one.strip("\0") for one in _first])
-
-
 def _parse(text: str, where: str, folder: str, *, lines: bool = True) -> Given | None:
-    reader = _Reader(text)
-    try:
-        node = reader.get_single_node()
-        return None if node is None else _Converter(reader, where, folder, lines).convert(node)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        hint = "Is something indented wrongly, or a bracket or quote left open?"
-        raise ConfigError(
-            f"not YAML: {problem}", where=f"{where}:{mark.line + 1}" if mark and lines else where, hint=hint
-        ) from None
-    finally:
-        reader.dispose()
+    from itersel.base.yaml_reader import parse  # takes its time, and workers of a job read no YAML
 
-
-class _Converter:
-    """Makes values with origins of YAML's nodes. An alias gives the same value again."""
-
-    def __init__(self, reader: _Reader, where: str, folder: str, lines: bool):
-        self.reader, self.where, self.folder, self.lines = reader, where, folder, lines
-        self.done: dict[int, Given | None] = {}
-
-    def convert(self, node: yaml.Node) -> Given:
-        if id(node) not in self.done:
-            self.done[id(node)] = None
-            self.done[id(node)] = self.made(node)
-        found = self.done[id(node)]
-        if found is None:
-            raise ConfigError(f"the value in line {self.line(node)} is part of itself", where=self.where)
-        return found
-
-    def made(self, node: yaml.Node) -> Given:
-        origin = self.origin(node)
-        if isinstance(node, yaml.MappingNode):
-            return Given(self.mapping(node), origin)
-        if isinstance(node, yaml.SequenceNode):
-            return Given([self.convert(item) for item in node.value], origin)
-        number = node.tag in (f"{TAG}int", f"{TAG}float")
-        return Given(self.scalar(node), origin, node.value if number else None)
-
-    def mapping(self, node: yaml.MappingNode) -> dict[str, Given]:
-        lines: dict[str, int] = {}
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise ConfigError(
-                    "a key is a list or a group", where=self.origin(key).where, hint="Is a quote missing?"
-                )
-            if key.value in lines:
-                raise ConfigError(
-                    f"the key {key.value!r} is given twice; the first time in line {lines[key.value]}"
-                    if self.lines
-                    else f"the key {key.value!r} is given twice",
-                    where=self.origin(key).where,
-                    hint="Remove one of them.",
-                )
-            lines[key.value] = self.line(key)
-        self.reader.flatten_mapping(node)  # `<<` takes over another mapping's keys
-        made = {}
-        for key, item in node.value:
-            found = self.convert(item)
-            made[key.value] = Given(found.value, self.origin(key), found.text)
-        return made
-
-    def scalar(self, node: yaml.Node) -> Any:
-        kind, text = node.tag.removeprefix(TAG), node.value
-        try:
-            if kind == "null":
-                return None
-            if kind == "bool":
-                return {"true": True, "false": False}[text.lower()]
-            if kind == "int":
-                digits = text.replace("_", "")
-                return int(digits, 0) if digits[:2] in ("0x", "0o") else int(digits)
-            if kind == "float":
-                return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
-        except (ValueError, KeyError):
-            raise ConfigError(f"{text!r} is not a valid {kind}", where=self.origin(node).where) from None
-        if kind != "str":
-            raise ConfigError(f"the tag {node.tag} is not known here", where=self.origin(node).where)
-        return text
-
-    def line(self, node: yaml.Node) -> int:
-        return int(node.start_mark.line) + 1
-
-    def origin(self, node: yaml.Node) -> Origin:
-        return Origin(f"{self.where}:{self.line(node)}" if self.lines else self.where, self.folder)
+    return parse(text, where, folder, lines=lines)

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 from itersel.algorithms.registry import DEFAULT, algorithm_class
 from itersel.base.config import Matches, PathStr, Range, Settings, load, validate
 from itersel.base.errors import ConfigError
-from itersel.base.settings import Given
+from itersel.base.given import Given
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig

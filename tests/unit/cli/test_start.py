@@ -25,6 +25,12 @@ def test_translate_imports_no_more_than_it_needs():
     assert {verb for verb in VERBS if f"itersel.cli.{verb}" in found} == {"translate"}
 
 
+def test_workers_of_a_job_read_no_yaml():
+    code = "import sys, itersel.algorithms.registry, itersel.mapreduce.execution; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "itersel.base.config" in done.stdout.split() and "yaml" not in done.stdout.split()
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["sing"]])
 def test_all_verbs_are_listed(arguments, capsys):
     with pytest.raises(SystemExit):

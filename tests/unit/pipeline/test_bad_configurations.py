@@ -9,6 +9,7 @@ from itersel.base.config import Settings
 from itersel.base.errors import ConfigError
 from itersel.pipeline.build_config import load_config
 from itersel.pipeline.experiment.config import load_experiment
+from itersel.pipeline.experiment.suite import load_suite
 from itersel.pipeline.geoquery_experiment import load_experiment as load_geoquery
 from itersel.run.config import load_train_config, load_with_algorithm
 from itersel.run.rerank_config import RerankConfig
@@ -604,8 +605,8 @@ def test_a_missing_file_is_named(tmp_path):
 @pytest.mark.parametrize("path", sorted((Path(__file__).resolve().parents[3] / "conf").glob("**/*.yaml")), ids=str)
 def test_shipped_files_are_good(path):
     keys = Settings.read(path).plain()
-    if "corpora" in keys:
-        load_geoquery(path)
+    if "corpora" in keys or "experiments" in keys:
+        assert load_geoquery(path) if "corpora" in keys else load_suite(path)
         return
     kind = "experiment" if "grid" in keys else "build" if "work" in keys else "rerank" if "fields" in keys else "train"
     KINDS[kind][1](path, [])
