@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PROCESSES ?= 3
+PROCESSES ?= 2
 # The tests start some thousand processes: with bytecode each takes a fifth of a second less.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -39,7 +39,7 @@ tools:
 	-$(PYTHON) tools/hadoop/cluster.py install
 
 # A file's tests stay in one process, so that each engine is started once. In the order of the folders, the engines, which
-# take longest, come first. As they often wait, two cores are busy with three processes only.
+# take longest, come first.
 check:
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
