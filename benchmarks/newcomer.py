@@ -108,9 +108,11 @@ def write_corpus(documents: Sequence[Sequence[Pair]], folder: Path, sizes: dict[
     parts = dict[str, list[Pair]]()
     for name, size in sizes.items():
         parts[name] = []
-        while len(parts[name]) < size:
+        while order and len(parts[name]) < size:
             parts[name] += order.pop(0)
         del parts[name][size:]
+    if not order:
+        sys.exit(f"{sum(map(len, documents)):,} pairs are too few: the sets alone take {sum(sizes.values()):,}.")
     for name, part in {"train": [pair for document in order for pair in document], **parts}.items():
         for side, language in enumerate(("de", "en")):
             text = "".join(f"{pair[side]}\n" for pair in part)

@@ -51,6 +51,12 @@ def test_a_corpus_is_divided_without_overlap(tmp_path: Path) -> None:
     assert sum(map(len, homes.values())) == len(set().union(*homes.values())) == len(documents)
 
 
+def test_a_corpus_that_is_too_small(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="12 pairs are too few: the sets alone take 12"):
+        newcomer.write_corpus([[("a", "b")] * 3] * 4, tmp_path, {"dev": 5, "test": 7})
+    assert not list(tmp_path.iterdir())
+
+
 def test_sentences_of_a_description() -> None:
     """Sentences are paired by paragraph; lists, equal sides and paragraphs with other numbers of sentences are not."""
     german = "Ein Spiel\n Eins. Zwei geht\n weiter.\n .\n Liste:\n  * a\n .\n Nur einer.\n .\n GPL"
