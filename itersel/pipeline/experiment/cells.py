@@ -143,7 +143,8 @@ class CellResult:
     epochs: list[dict[str, float]]
     """Declared numbers of every epoch, with its number as `epoch`; of several trainings one after the other."""
     cpu_seconds: float
-    """Processor time of the training's decoding and learning, over all epochs and shards."""
+    """Processor time of the training: of its epochs as recorded, or, where shards on other machines recorded more, of
+    their decoding and learning."""
     wall_seconds: float | None
     """Wall time of its epochs and of translating the test sets; None if an epoch did not record it."""
     peak_megabytes: int | None
@@ -161,6 +162,8 @@ class CellResult:
     """Which of the repeats."""
     models: int = 1
     """Into how many models the weights are divided: one for each domain, or one for all."""
+    test_seconds: float | None = None
+    """Processor time of translating the test sets; None if not recorded."""
 
     @property
     def system(self) -> str:
@@ -319,7 +322,8 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         lines = translate_shards([Shard(path) for path in paths], weights, model, plan.decoder, jobs)
         with atomic_write(plan.translations(name)) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
-    used = total([*(Usage.of(one.made or {}) for one in trained), watch.lap(jobs)])
+    tested = watch.lap(jobs)
+    used = total([*(Usage.of(one.made or {}) for one in trained), tested])
     result = CellResult(
         name=plan.cell.name,
         algorithm=plan.cell.algorithm,
@@ -331,7 +335,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         chosen=histories[0].chosen if len(histories) == 1 else None,
         facts=facts,
         epochs=epochs,
-        cpu_seconds=sum(one.whole.total_seconds for one in trained),
+        cpu_seconds=sum(max(one.whole.total_seconds, Usage.of(one.made or {}).cpu_seconds or 0.0) for one in trained),
         wall_seconds=used.wall_seconds,
         peak_megabytes=used.peak_megabytes,
         jobs=used.jobs,
@@ -340,6 +344,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         tests=_test_conditions(plan),
         run=plan.cell.run,
         models=len(weights.by_domain) if isinstance(weights, DomainWeights) else 1,
+        test_seconds=tested.cpu_seconds,
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": plan.training.epochs} | asdict(result))
     return result

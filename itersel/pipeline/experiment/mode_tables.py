@@ -140,7 +140,7 @@ def _legend(grid: GridResult) -> tuple[str, ...]:
     note = f" {missing} of {len(grid.config.cells)} cells are not finished." if missing else ""
     return (
         f"Raised: significantly better than that column (p < {significance.level}, approximate randomisation, "
-        f"{significance.trials:,} shuffles). Average: over the domains. CPU: seconds of decoding and learning in "
-        f"training, all epochs; of all models.{several}{divided}",
+        f"{significance.trials:,} shuffles). Average: over the domains. CPU: seconds of training, all epochs, "
+        f"with their devtest; of all models.{several}{divided}",
         sentence(effort(grid), len(results)) + note,
     )

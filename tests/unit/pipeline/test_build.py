@@ -373,15 +373,17 @@ def test_a_skipped_stage_knows_what_it_took(tmp_path):
     first = run_stage(stage, tmp_path)
     assert first.made_seconds == first.seconds and first.peak_megabytes > 0
     place = tmp_path / "stages" / "one.json"
-    place.write_text(json.dumps(json.loads(place.read_text()) | {"seconds": 1234.5, "peak_megabytes": 678}))
+    changed = {"seconds": 1234.5, "peak_megabytes": 678, "cpu_seconds": 1111.5}
+    place.write_text(json.dumps(json.loads(place.read_text()) | changed))
     for again in (run_stage(stage, tmp_path), recorded(stage, tmp_path)):
         assert (again.skipped, again.made_seconds, again.peak_megabytes) == (True, 1234.5, 678)
-        assert again.seconds != again.made_seconds
+        assert again.seconds != again.made_seconds and again.cpu_seconds == 1111.5
     assert recorded(Stage("one", {}, {"of": (1, 2)}, [tmp_path / "out"], make), tmp_path) is None
     record = json.loads(place.read_text())
-    del record["peak_megabytes"]  # as in records from before there was one
+    del record["peak_megabytes"], record["cpu_seconds"]  # as in records from before there were any
     place.write_text(json.dumps(record))
-    assert run_stage(stage, tmp_path).peak_megabytes is None
+    older = run_stage(stage, tmp_path)
+    assert older.peak_megabytes is None and older.cpu_seconds is None
 
 
 def test_a_build_knows_what_it_took_only_as_a_whole(folder):

@@ -34,6 +34,7 @@ from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig
 from itersel.run.devtest import FIGURES
 from itersel.run.driver import train
+from itersel.run.history import read_history
 from itersel.shards.shard import Shard, ShardWriter
 
 NAMES = [
@@ -128,7 +129,7 @@ def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
     other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
     cells.build_data(other)
     found = list(run_cells(plan_cells(other), jobs=2))
-    free = {"cpu_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
+    free = {"cpu_seconds": 0.0, "test_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
     assert [vars(one) | free for one in found] == [vars(one) | free for one in results]
     assert {one.side_by_side for one in results} == {1} and {one.side_by_side for one in found} == {2}
 
@@ -161,18 +162,21 @@ def taken_up(folder, done, tmp_path):
 
 def test_a_cell_knows_what_its_earlier_goes_took(taken_up):
     made = {
-        1: {"wall_seconds": 1000.0, "peak_megabytes": 10**6, "jobs": 7, "commit": "early"},
-        2: {"wall_seconds": 500.5, "peak_megabytes": 2, "jobs": 1, "commit": "late"},
+        1: {"wall_seconds": 1000.0, "peak_megabytes": 10**6, "jobs": 7, "commit": "early", "cpu_seconds": 4000.0},
+        2: {"wall_seconds": 500.5, "peak_megabytes": 2, "jobs": 1, "commit": "late", "cpu_seconds": 30.5},
     }
     old, found = taken_up(lambda line: line.update(made=made[line["epoch"]]))
     assert found.wall_seconds > 1500.5  # the rest was spent on the test set, just now
     assert (found.peak_megabytes, found.jobs) == (10**6, 7)
     assert found.commit.split(", ")[:2] == ["early", "late"]
-    assert found.cpu_seconds == old.cpu_seconds and found.facts == old.facts
+    assert found.cpu_seconds == 4030.5 and found.test_seconds > 0 and found.facts == old.facts
 
 
-def test_what_was_not_recorded_is_not_made_up(taken_up):
-    _, found = taken_up(lambda line: line["epoch"] == 1 and line.pop("made"))
+def test_what_was_not_recorded_is_not_made_up(taken_up, tmp_path):
+    _, found = taken_up(lambda line: line.pop("made") if line["epoch"] == 1 else line["made"].pop("cpu_seconds"))
+    history = read_history(next((tmp_path / "cell").glob("*/run.json")).parent)
+    decoding_and_learning = sum(epoch.whole.total_seconds for epoch in history.epochs)
+    assert found.cpu_seconds == pytest.approx(decoding_and_learning) and decoding_and_learning > 0
     assert (found.wall_seconds, found.peak_megabytes, found.jobs) == (None, None, None)
     assert found.commit.startswith("unknown, ")
 
@@ -181,13 +185,13 @@ def test_effort_is_that_of_all_goes(folder):
     made = grid_result(folder, {"a": (1, "dense", 1.0, 1.0), "b": (1, "all", 1.0, 1.0), "c": (4, "all", 1.0, 1.0)}, {})
     one, two, three = made.results
     results = (
-        replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2),
+        replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2, test_seconds=0.5),
         replace(two, wall_seconds=None, peak_megabytes=None),
         replace(three, wall_seconds=20.5, peak_megabytes=200),
     )
-    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 3, 0.1, True, 8.0, None))
+    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250, 90.0), StageResult("y", "", 3, 0.1, True, 8.0, None))
     made = replace(made, stages=stages, cell_bytes=7)
-    assert effort(replace(made, results=results)) == Effort(78.0, 120.5, 1, 3.0, 2, 300, 11)
+    assert effort(replace(made, results=results)) == Effort(78.0, 120.5, 1, 93.5, 2, 300, 11)
     made = replace(made, stages=())
     assert effort(replace(made, results=())) == Effort(None, 0.0, 0, 0.0, 1, None)
 
@@ -196,19 +200,20 @@ def test_effort_is_that_of_all_goes(folder):
     ("spent", "text"),
     [
         (
-            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150, 3 * 2**30),
-            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process, "
-            "3.0 GB of disk.",
+            Effort(1278.0, 5700.0, 0, 12_000.0, 2, 2150, 3 * 2**30),
+            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), 3.3 h of processor time, "
+            "peak 2.1 GB per process, 3.0 GB of disk.",
         ),
         (
             Effort(12.34, 36_000.0, 1, 1.0, 1, 640),
-            "Build 12.3 s, cells 10.0 h of wall time in total (1 of 6 unknown), peak 640 MB per process.",
+            "Build 12.3 s, cells 10.0 h of wall time in total (1 of 6 unknown), 1.0 s of processor time, "
+            "peak 640 MB per process.",
         ),
         (
             Effort(None, 60.0, 2, 1.0, 4, None),
-            "Cells 60.0 s of wall time in total (4 side by side; 2 of 6 unknown).",
+            "Cells 60.0 s of wall time in total (4 side by side; 2 of 6 unknown), 1.0 s of processor time.",
         ),
-        (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown."),
+        (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown, 1.0 s of processor time."),
     ],
 )
 def test_effort_in_words(spent, text):
