@@ -29,6 +29,7 @@ from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
 from itersel.pipeline.experiment.mode_tables import mode_tables
 from itersel.pipeline.experiment.results import document
 from itersel.pipeline.experiment.schedule import run_cells
+from itersel.pipeline.experiment.setting_tables import setting_tables
 from itersel.pipeline.experiment.suite import Suite, load_suite
 from itersel.pipeline.experiment.table import paper_table
 from itersel.report import write_report
@@ -125,7 +126,7 @@ def run_one(args: argparse.Namespace, config: ExperimentConfig, output: Path, fi
     grid = evaluate_cells(config, plan_cells(config), jobs)
     if not grid.results:
         raise NothingFinishedError
-    tables = [paper_table(grid)] if config.table is None else mode_tables(grid)
+    tables = [paper_table(grid)] if config.table is None else [*mode_tables(grid), *setting_tables(grid)]
     write_results(output, config, grid, tables)
     lines = []
     for table in tables:

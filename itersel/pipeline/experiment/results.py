@@ -48,8 +48,8 @@ def effort(grid: GridResult) -> Effort:
 
 
 def sentence(spent: Effort, cells: int) -> str:
-    """As in: Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), 3.1 h of processor time, peak 2.1 GB
-    per process, 9 GB of disk."""
+    """As in: Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), 3.1 h of processor time, peak
+    2.1 GB per process, 9 GB of disk."""
     parts = [] if spent.build_seconds is None else [f"build {duration(spent.build_seconds)}"]
     if spent.unknown < cells:
         remarks = [f"{spent.side_by_side} side by side"] if spent.side_by_side > 1 else []

@@ -30,6 +30,7 @@ from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
 from itersel.pipeline.experiment.mode_tables import mode_tables
 from itersel.pipeline.experiment.plots import plots
 from itersel.pipeline.experiment.schedule import largest_first, run_cells
+from itersel.pipeline.experiment.setting_tables import setting_tables
 from itersel.report.feature_table import Sentence
 from itersel.report.gather import gather
 from itersel.report.sharing import sharing, sharing_tables
@@ -197,6 +198,69 @@ def test_the_command_writes_the_tables(folder, done, tmp_path, capsys):
     assert list(document["tests"]) == ["pooled", "test: even", "test: odd"] and document["effort"]["disk_bytes"] > 0
 
 
+# settings that devtest chooses
+
+
+VARIED = GRID[: GRID.index("grid:\n")] + """\
+grid:
+  - {algorithm: sgd, tuning: few, table: l1, column: pooled, vary: {epoch.learn.l1: [0.02, 0, 1000]}}
+  - {algorithm: sgd, tuning: dev, by_domain: true, table: l1, column: indep., vary: {epoch.learn.l1: [0, 0.02]}}
+  - {algorithm: sgd, tuning: few, features: dense, table: l1, column: dense}
+significance: {trials: 100}
+"""
+
+
+@pytest.fixture(scope="module")
+def varied(folder, done) -> tuple[list[CellPlan], GridResult]:
+    (folder / "varied.yaml").write_text(VARIED)
+    config = load_experiment(folder / "varied.yaml")
+    plans = plan_cells(config)
+    list(run_cells(plans))
+    return plans, evaluate_cells(config, plans)
+
+
+def test_devtest_chooses_among_the_settings_of_a_column(varied, tmp_path, capsys, folder):
+    """One column for all values of λ: the best by devtest. The others are in a table and a plot of their own."""
+    plans, grid = varied
+    (table,) = mode_tables(grid)
+    assert [one.label for one in table.columns[1:]] == ["pooled 0", "indep. 1", "dense 2"]
+    values = {plan.cell.system: finished(plan).facts["devtest_bleu"] for plan in plans}
+    pooled, indep = ([plan.cell.system for plan in plans if plan.cell.column == one] for one in ("pooled", "indep."))
+    assert len(set(values[name] for name in pooled)) > 1, "a penalty of 1000 leaves nothing"
+    best = [max(names, key=lambda name: values[name]) for names in (pooled, indep)]
+    for row, evaluation in zip(table.rows, grid.evaluations.values(), strict=False):
+        assert [row.entries[1].value, row.entries[2].value] == [evaluation.score(name).mean for name in best]
+        tested = {frozenset((one.first, one.second)) for one in evaluation.comparisons}
+        assert tested == {frozenset(pair) for pair in combinations([*best, plans[-1].cell.system], 2)}
+    first, second = setting_tables(grid)
+    assert first.caption == "l1, pooled: settings" and second.caption == "l1, indep.: settings"
+    labels = ["epoch.learn.l1", "devtest BLEU", "pooled BLEU", "average BLEU", "model size"]
+    assert [one.label for one in first.columns] == labels and [row.name for row in first.rows] == pooled
+    assert [row.entries[1].value for row in first.rows] == [values[name] for name in pooled]
+    assert [row.name for row in (*first.rows, *second.rows) if row.entries[1].marks.best] == best
+    sizes = [len(Weights.read(plan.run / "weights.txt.gz")) for plan in plans[:3]]
+    assert [row.entries[4].value for row in first.rows] == sizes and sizes[2] == 0 < sizes[0] <= sizes[1]
+    (plot,) = first.plots
+    assert plot.values == ("0", "0.02", "1,000") and plot.sizes == (sizes[1], sizes[0], 0)
+    assert plot.caption == "l1, pooled: by epoch.learn.l1"
+    assert second.plots[0].sizes[0] == second.rows[0].entries[4].value  # the mean of two models
+    shown = {path.name for path in grid.runs}
+    assert shown == {best[0], plans[-1].cell.system}, "the report has the chosen trainings"
+    assert main(["experiment", str(folder / "varied.yaml"), "--table", "--output", str(tmp_path / "out")]) == 0
+    said, written = capsys.readouterr().out, (tmp_path / "out" / "table.md").read_text()
+    for one in (first, second):
+        assert one.caption in said and one.markdown() in written and one.legend[0] in written
+    assert "l1, pooled: by epoch.learn.l1" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_choice_is_among_what_is_finished(varied):
+    plans, grid = varied
+    left = evaluate_cells(grid.config, plans[2:])
+    (table,) = mode_tables(left)
+    assert table.rows[0].entries[1].value == left.evaluations["pooled"].score(plans[2].cell.system).mean
+    assert [one.caption for one in setting_tables(left)] == ["l1, indep.: settings"]
+
+
 # what domains share
 
 
@@ -354,7 +418,9 @@ def test_plots_of_one_setting(done):
     (plot,) = plots(grid, systems)
     assert plot.setting == "selection.top" and plot.values == ("20", "100", "none") and plot.sizes == (2, 1, 0)
     scores = dict(plot.scores)
-    assert list(scores) == ["devtest BLEU", "pooled BLEU", "test: even BLEU", "test: odd BLEU"]
+    assert list(scores) == ["devtest BLEU", "pooled BLEU", "average BLEU"]
     assert scores["pooled BLEU"] == tuple(grid.evaluations["pooled"].score(names[k]).mean for k in (3, 2, 1))
+    halves = [[grid.evaluations[f"test: {d}"].score(names[k]).mean for d in ("even", "odd")] for k in (3, 2, 1)]
+    assert scores["average BLEU"] == pytest.approx([fmean(pair) for pair in halves])
     apart = [replace(system, varied=system.varied | {"epoch.k": k}) for k, system in enumerate(systems[:3])]
     assert plots(grid, apart) == ()
