@@ -254,13 +254,16 @@ def _with_dev(config: ExperimentConfig, cell: Cell) -> Any:
 
 
 def _sentences(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> int:
-    """Sentences that the cell decodes, in all epochs."""
+    """Sentences that the cell decodes, in all epochs: those of a tuning set as often as a round does."""
 
     def count(paths: Sequence[str]) -> int:
         return sum(len(Shard(path)) for path in paths)
 
-    rounds = 1 if cell.algorithm == GIVEN else training.epochs
-    return rounds * (count(training.shards) + count(training.devtest)) + sum(map(count, tests.values()))
+    tested = sum(map(count, tests.values()))
+    if cell.algorithm == GIVEN:
+        return count(training.devtest) + tested
+    each = algorithm_class(cell.algorithm)(training).decodings() * count(training.shards) + count(training.devtest)
+    return training.epochs * each + tested
 
 
 def _domains(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> tuple[str, ...]:

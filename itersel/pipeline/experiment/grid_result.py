@@ -97,7 +97,7 @@ class ModeColumn:
 
 
 def mode_columns(grid: GridResult) -> list[ModeColumn]:
-    """All columns, in the grid's order. What epochs are chosen by chooses among the finished systems of a column, too."""
+    """All columns, in the grid's order. What epochs are chosen by also chooses among a column's finished systems."""
     return _mode_columns(grid.config, grid.results)
 
 

@@ -201,12 +201,13 @@ def test_the_command_writes_the_tables(folder, done, tmp_path, capsys):
 # settings that devtest chooses
 
 
-VARIED = GRID[: GRID.index("grid:\n")] + """\
-grid:
-  - {algorithm: sgd, tuning: few, table: l1, column: pooled, vary: {epoch.learn.l1: [0.02, 0, 1000]}}
-  - {algorithm: sgd, tuning: dev, by_domain: true, table: l1, column: indep., vary: {epoch.learn.l1: [0, 0.02]}}
-  - {algorithm: sgd, tuning: few, features: dense, table: l1, column: dense}
-significance: {trials: 100}
+BEFORE_GRID = GRID[: GRID.index("grid:\n")]
+VARIED = f"""\
+{BEFORE_GRID}grid:
+  - {{algorithm: sgd, tuning: few, table: l1, column: pooled, vary: {{epoch.learn.l1: [0.02, 0, 1000]}}}}
+  - {{algorithm: sgd, tuning: dev, by_domain: true, table: l1, column: indep., vary: {{epoch.learn.l1: [0, 0.02]}}}}
+  - {{algorithm: sgd, tuning: few, features: dense, table: l1, column: dense}}
+significance: {{trials: 100}}
 """
 
 
@@ -226,7 +227,7 @@ def test_devtest_chooses_among_the_settings_of_a_column(varied, tmp_path, capsys
     assert [one.label for one in table.columns[1:]] == ["pooled 0", "indep. 1", "dense 2"]
     values = {plan.cell.system: finished(plan).facts["devtest_bleu"] for plan in plans}
     pooled, indep = ([plan.cell.system for plan in plans if plan.cell.column == one] for one in ("pooled", "indep."))
-    assert len(set(values[name] for name in pooled)) > 1, "a penalty of 1000 leaves nothing"
+    assert len({values[name] for name in pooled}) > 1, "a penalty of 1000 leaves nothing"
     best = [max(names, key=lambda name: values[name]) for names in (pooled, indep)]
     for row, evaluation in zip(table.rows, grid.evaluations.values(), strict=False):
         assert [row.entries[1].value, row.entries[2].value] == [evaluation.score(name).mean for name in best]
@@ -314,6 +315,19 @@ def test_the_largest_cells_come_first(done):
     assert sizes == sorted(sizes, reverse=True) and sum(map(len, groups)) == len(plans)
     by_column = {plan.cell.column: plan.sentences for plan in plans if plan.cell.table == "all"}
     assert by_column["indep."] == 2 * (16 + 10) + 10 + 60 and by_column["pooled"] == 2 * (8 + 10) + 10 + 60
+
+
+def test_forests_are_decoded_in_every_step_of_a_search(folder, done):
+    """Three steps, the cross-sections and the new weights: five times in each of two rounds."""
+    blocks = [
+        f"  - {{algorithm: mert, tuning: dev, features: dense, table: MERT, column: {space},\n"
+        f"     set: {{epochs: 2, mert.starts: 1, mert.steps: 3, mert.space: {space}}}}}\n"
+        for space in ("list", "forest")
+    ]
+    (folder / "mert.yaml").write_text(BEFORE_GRID + "grid:\n" + "".join(blocks))
+    plans = plan_cells(load_experiment(folder / "mert.yaml"))
+    assert [plan.sentences for plan in plans] == [2 * (16 + 10) + 10 + 60, 2 * (5 * 16 + 10) + 10 + 60]
+    assert [group[0].cell.column for group in largest_first(plans)] == ["forest", "list"]
 
 
 def test_spare_processes():
