@@ -20,6 +20,7 @@ from itersel.pipeline.build_paths import alignment_path, language_model_path, so
 from itersel.pipeline.stages import Stage, StageResult, recorded, run_stage, table
 from itersel.shards.folder import check_folder
 from itersel.shards.shard import Shard
+from itersel.text.detokenizer import Detokenizer
 
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = ["der", "hund", "sieht", "das", "haus", "und", "die", "katze"]
@@ -486,6 +487,25 @@ def test_compounds_of_the_source_side_are_split(folder):
     assert (text / "dev.source").read_text() == "die haus katze\nder hund\nkatzenhund\ndas haus\n"
     assert (text / "devtest.source").read_text() == (text / "devtest.unsplit").read_text()
     assert (text / "dev.reference.0").read_text() == references
+
+
+def test_splitting_leaves_the_target_side_alone(folder, capsys):
+    """The same target text, references and language model; output is plain words, without a sign of the splitting."""
+    write(folder / "d.de", ["die hauskatze", "der hund", "das haus", "die katze"])
+    kept, said = {}, {}
+    for split in ("false", "true"):
+        run(folder, "align.given=null", f"text.split_source={split}")
+        work = folder / "work"
+        files = [*(work / "text").glob("*.target"), *(work / "text").glob("*.reference.*"), work / "model" / "lm.bin"]
+        kept[split] = {path.name: path.read_bytes() for path in files}
+        weights = str(ROOT / "conf" / "experiments" / "hand-set.weights")
+        model = ["--lm", str(work / "model" / "lm.bin"), "--weights", weights]
+        capsys.readouterr()
+        assert main(["translate", str(work / "shards" / "dev"), *model]) == 0
+        said[split] = [Detokenizer("en")(line) for line in capsys.readouterr().out.splitlines()]
+    assert kept["true"] == kept["false"] and len(kept["true"]) > 3
+    assert said["true"] == ["DIE HAUS KATZE", "DER HUND", "DAS HAUS", "DIE KATZE"]
+    assert said["false"] == ["DIE hauskatze", *said["true"][1:]]
 
 
 def test_splitting_does_not_go_with_given_links(folder, capsys):
