@@ -34,7 +34,8 @@ class Effort:
 def effort(grid: GridResult) -> Effort:
     cells, stages = grid.results, grid.stages
     walls = [cell.wall_seconds for cell in cells if cell.wall_seconds is not None]
-    spent = [one.cpu_seconds for one in (*stages, *cells)] + [one.test_seconds for one in cells]
+    spent = [stage.cpu_seconds for stage in stages]
+    spent += [seconds for cell in cells for seconds in (cell.cpu_seconds, cell.test_seconds)]
     peaks = [one.peak_megabytes for one in stages] + [one.peak_megabytes for one in cells]
     return Effort(
         build_seconds=round(sum(stage.made_seconds for stage in stages), 3) if stages else None,

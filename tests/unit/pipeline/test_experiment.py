@@ -11,7 +11,7 @@ import pytest
 import sacrebleu
 from experiment_cases import BUILD, GRID, text, write_experiment
 
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Choice, Declaration, Figure
 from itersel.base.files import read_lines
 from itersel.cli import main
@@ -23,12 +23,12 @@ from itersel.evaluation.significance import Bootstrap, Randomization
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights, parse_groups
 from itersel.pipeline.build_paths import language_model_path, shards_path
-from itersel.pipeline.experiment import cells
+from itersel.pipeline.experiment import cells, schedule
 from itersel.pipeline.experiment.cells import CellPlan, CellResult, finished, plan_cells
 from itersel.pipeline.experiment.config import ExperimentConfig, SignificanceConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, by_system, evaluate_cells
 from itersel.pipeline.experiment.results import Effort, effort, sentence
-from itersel.pipeline.experiment.schedule import run_cells
+from itersel.pipeline.experiment.schedule import FailedCell, run_cells
 from itersel.pipeline.experiment.table import mark, paper_table
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig
@@ -685,7 +685,7 @@ significance: {trials: 10}
 """
 
 
-def test_cells_that_start_from_others(folder, done, tmp_path):
+def test_cells_that_start_from_others(folder, done, tmp_path, monkeypatch):
     """The papers' systems start from MERT's weights: run by run, or all from the first."""
     for name in ("t.de", "t.en", "d.de", "d.en", "t.align", "build.yaml", "given.weights"):
         shutil.copy(folder / name, tmp_path / name)
@@ -712,6 +712,20 @@ def test_cells_that_start_from_others(folder, done, tmp_path):
     assert [one["search_sentences"] for one in updates] == [15], "the development set"
     systems = evaluate_cells(config, plans).evaluations["test"].systems
     assert list(systems) == [*dict.fromkeys(plan.system for plan in plans)], "replications are one system"
+
+    def fail(plan, *args, **options):
+        raise InputError("all weights became 0")
+
+    monkeypatch.setattr(schedule, "run_cell", fail)
+    for k in (0, 2, 4, 5):
+        plans[k].record.unlink()
+    found = list(run_cells(plans))
+    assert [isinstance(one, FailedCell) for one in found] == [True, False, True, False, True, True]
+    assert [one.error.message for one in found if isinstance(one, FailedCell)] == [
+        "all weights became 0",
+        *["it starts from seen-mert-dense, which failed"] * 2,
+        "it starts from held-out-hols-train-id, which failed",
+    ]
 
 
 @pytest.mark.parametrize(

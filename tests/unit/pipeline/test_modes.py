@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import time
 from dataclasses import replace
 from itertools import combinations
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
 from itersel.base.spare_processes import borrowed, give, share
 from itersel.base.workers import ordered_map
@@ -24,7 +25,8 @@ from itersel.learn.mixing import Columns, norms
 from itersel.metrics.corpus import CorpusMetric
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector, feature_ids
-from itersel.pipeline.experiment.cells import CellPlan, build_data, finished, plan_cells
+from itersel.pipeline.experiment import schedule
+from itersel.pipeline.experiment.cells import CellPlan, build_data, finished, plan_cells, run_cell
 from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
 from itersel.pipeline.experiment.mode_tables import mode_tables
@@ -306,6 +308,33 @@ def test_cells_side_by_side_give_the_same(done, tmp_path):
             for test in ("pooled", "test"):
                 assert one.translations(test).read_bytes() == other.translations(test).read_bytes()
         assert all(finished(plan) is not None for plan in again)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cell_that_fails_does_not_stop_the_others(folder, done, tmp_path, monkeypatch, capsys, jobs):
+    """Its error ends the command after the table of the others is written."""
+
+    def fail(plan: CellPlan, *args, **options):
+        if plan.cell.column == "domains":
+            raise InputError("no round reached the tuning score", where="run", hint="Allow more rounds.")
+        return run_cell(plan, *args, **options)
+
+    monkeypatch.setattr(schedule, "run_cell", fail)
+    command = ["experiment", str(folder / "grid.yaml"), "--jobs", str(jobs), "--output", str(tmp_path / "out")]
+    kept = shutil.copytree(folder / "work" / "experiments", tmp_path / "kept")
+    for plan in done[1]:
+        if plan.cell.column in ("domains", "resharding"):
+            plan.record.unlink()
+    try:
+        assert main(command) == 2
+    finally:
+        shutil.copytree(kept, folder / "work" / "experiments", dirs_exist_ok=True)
+    said = capsys.readouterr()
+    name = next(plan.cell.name for plan in done[1] if plan.cell.column == "domains")
+    assert f"error: run: a cell failed ({name}): no round reached the tuning score" in said.err
+    assert f"Allow more rounds. {tmp_path / 'out'} has the other cells." in said.err
+    table = (tmp_path / "out" / "table.md").read_text()
+    assert "1 of 6 cells are not finished" in table and "resharding 3" in table and "BLEU: all" in said.out
 
 
 def test_the_largest_cells_come_first(done):
