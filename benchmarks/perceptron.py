@@ -122,18 +122,22 @@ class DenseLearner:
         self.free = np.array([name not in setting.held for name in names], dtype=float)
         self.weights = self._vector(self.start)
 
-    def learn(self, one: KBest, number: int) -> None:
-        if self.setting.held:
-            self._loop(one, number)
-            return
+    def learn(self, one: KBest, number: int) -> tuple[Values, Values]:
+        """The weights before and after the list, at the same scale."""
         scale = self.setting.scale
         if scale == "best":
             scores = self.matrix(one) @ self.weights
             self._rescale(abs(float(scores.max())))
-        self.learner.learn(one.features, one.metric, sentence=number)
-        self.weights = self._vector(self.learner.weights)
+        before = self.weights
+        if self.setting.held:
+            self._loop(one, number)
+        else:
+            self.learner.learn(one.features, one.metric, sentence=number)
+            self.weights = self._vector(self.learner.weights)
+        after = self.weights
         if scale == "norm":
-            self._rescale(float(np.linalg.norm(self.weights)))
+            self._rescale(float(np.linalg.norm(after)))
+        return before, after
 
     def matrix(self, one: KBest) -> Values:
         return np.array([[vector.get(name, 0.0) for name in self.names] for vector in one.features])
@@ -221,21 +225,19 @@ def measure(setting: Setting, lists: Lists, start: Mapping[str, float], epochs: 
     """The row of a setting."""
     names = sorted({name for one in lists.learn for vector in one.features for name in vector})
     learner = DenseLearner(setting, names, start)
-    before = learner.weights
     sums, count, models = np.zeros(len(names)), 0, []
     turns, steps, sizes = list[float](), list[float](), list[float]()
     order = np.random.default_rng(1)
     for _ in range(epochs):
         for at in order.permutation(len(lists.learn)):
-            learner.learn(lists.learn[at], int(at))
-            after = learner.weights
+            before, after = learner.learn(lists.learn[at], int(at))
             step, sizes_product = float(np.linalg.norm(after - before)), np.linalg.norm(after) * np.linalg.norm(before)
             steps.append(step)
             sizes.append(float(np.linalg.norm(after)))
             if sizes_product > 0:
                 turns.append(math.degrees(math.acos(min(1.0, max(-1.0, float(after @ before / sizes_product))))))
-            before, sums, count = after, sums + after, count + 1
-        models.append(dict(zip(names, sums / count if setting.average else before, strict=True)))
+            sums, count = sums + after, count + 1
+        models.append(dict(zip(names, sums / count if setting.average else learner.weights, strict=True)))
     chosen = [bleu(lists.choose, model) for model in models]
     best = int(np.argmax(chosen))
     return [
@@ -255,6 +257,7 @@ def main() -> None:
     parser.add_argument("--start", default="conf/experiments/hand-set.weights", help="weights that make the lists")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--first", type=int, help="so many lists only, of each set")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only rows with this text in their label")
     args = parser.parse_args()
     if (args.lists is None) != (args.references is None):
         parser.error("--lists and --references belong together")
@@ -266,7 +269,7 @@ def main() -> None:
     given = [bleu(some, start) for some in (lists.choose, lists.report)]
     rows = [["rule", "chosen on BLEU", "BLEU", "turn", "memory"]]
     rows.append(["hand-set weights", f"{given[0]:.2f}", f"{given[1]:.2f}", "", ""])
-    for setting in settings():
+    for setting in (one for one in settings() if args.only in one.label):
         rows.append(measure(setting, lists, start, args.epochs))
         print(rows[-1], flush=True)
     print(markdown_table(rows, left=(0,)))
