@@ -40,8 +40,13 @@ RESULT_FREE = (
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
 
-LATER = {"epoch.learn.l2": 0.0, "epoch.learn.cost_scale": 20.0}
-"""Keys that runs of itersel 0.1 do not have. With the values that these had, they are no part of the identity."""
+LATER = {
+    "epoch.background": None,
+    "epoch.learn.account": "epoch",
+    "epoch.learn.cost_scale": 20.0,
+    "epoch.learn.l2": 0.0,
+}
+"""Keys that earlier runs do not have. With the values that these had, they are no part of the identity."""
 
 RATE, METRIC, SHUFFLE, PAIRS = "rate", "metric", "shuffle", "pairs"
 OPEN_KEYS = {
