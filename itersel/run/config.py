@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -166,8 +167,8 @@ def expand(patterns: Sequence[str], key: str, order: Callable[[str], Any] | None
         if not matches:
             raise InputError(f"{key}: no such file", where=pattern)
         found += matches
-    for path in found:
-        if found.count(path) > 1:
+    for path, times in Counter(found).items():
+        if times > 1:
             raise ConfigError(f"{key}: {path} is named twice")
     return found
 
