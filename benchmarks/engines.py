@@ -84,7 +84,7 @@ def main() -> None:
     many_shards.add_arguments(parser, shards=None)
     args = parser.parse_args()
     if args.shards is not None:
-        many_shards.load_test(args.engine, args.shards, args.weights, args.reducers, args.tasks)
+        many_shards.load_test(args)
         return
     with tempfile.TemporaryDirectory(prefix="itersel-engines-") as temporary:
         folder = Path(temporary)

@@ -19,7 +19,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
@@ -198,16 +198,18 @@ def _rows(mapped: list[Path], reducers: int) -> Iterator[Any]:
             yield next(iter(RecordFile(path).records(key)))
 
 
-def load_test(engines: Sequence[str], shards: int, weights: int, reducers: int, tasks: int) -> None:
+def load_test(args: argparse.Namespace) -> None:
     """The memory of the parts, and an epoch on each engine; all must give the same weights."""
     with tempfile.TemporaryDirectory(prefix="itersel-load-") as temporary:
         folder = Path(temporary)
-        config = load_config(folder, shards, weights)
+        config = load_config(folder, args.shards, args.weights)
         print(f"load_average: {os.getloadavg()[0]:.1f}", flush=True)  # a busy machine makes everything slower
-        for name, value in measure_memory(config, folder / "parts", reducers):
+        for name, value in measure_memory(config, folder / "parts", args.reducers):
             print(f"load_{name}: {value}", flush=True)
-        for engine in engines:
-            run = RunConfig(engine, jobs=os.cpu_count() or 1, reducers=reducers, tasks=tasks)
+        options = tuple(args.option)
+        for engine in args.engine:
+            jobs = os.cpu_count() or 1
+            run = RunConfig(engine, jobs, args.reducers, args.tasks, options=options)
             for name, value in measure_engine(replace(config, run=run), folder / engine):
                 print(f"load_{engine}_{name}: {value}", flush=True)
 
@@ -221,13 +223,14 @@ def add_arguments(parser: argparse.ArgumentParser, shards: int | None) -> None:
         "--weights", type=int, default=2000, metavar="N", help="load test: weights that all shards carry"
     )
     parser.add_argument("--tasks", type=int, default=100, metavar="N", help="load test: most map tasks (Hadoop, Spark)")
+    parser.add_argument("--option", action="append", default=[], metavar="X", help="load test: as in run.options")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_arguments(parser, shards=2290)
     args = parser.parse_args()
-    load_test(args.engine, args.shards, args.weights, args.reducers, args.tasks)
+    load_test(args)
 
 
 if __name__ == "__main__":
