@@ -209,7 +209,7 @@ def load_test(args: argparse.Namespace) -> None:
         options = tuple(args.option)
         for engine in args.engine:
             jobs = os.cpu_count() or 1
-            run = RunConfig(engine, jobs, args.reducers, args.tasks, options=options)
+            run = RunConfig(engine, jobs, args.reducers, options=options, tasks=args.tasks)
             for name, value in measure_engine(replace(config, run=run), folder / engine):
                 print(f"load_{engine}_{name}: {value}", flush=True)
 

@@ -32,13 +32,13 @@ class RunConfig:
     """local: number of processes."""
     reducers: Annotated[int, Range(1, 100_000)] = 1
     """Ranges of feature ids that are mixed one by one."""
-    tasks: Annotated[int, Range(1, 100_000)] | None = None
-    """Engines that start a task for each work item: most map tasks of a job, which then take several items each; none:
-    one task for each."""
     store: PathStr | None = None
     """A folder or address that all workers reach, for what they need of the driver's files."""
     options: tuple[str, ...] = ()
     """Further options for the engine: of sbatch, or of mrjob's runner."""
+    tasks: Annotated[int, Range(1, 100_000)] | None = None
+    """Engines that start a task for each work item: most map tasks of a job, which then take several items each; none:
+    one task for each."""
 
     def __post_init__(self) -> None:
         validate(self)
