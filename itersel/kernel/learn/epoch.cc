@@ -12,6 +12,7 @@
 #include "base/random.hh"
 #include "base/text.hh"
 #include "learn/rate.hh"
+#include "model/feature_pattern.hh"
 
 namespace itersel {
 namespace {
@@ -81,15 +82,11 @@ std::vector<char> left_out(const Shard& shard, const EpochOptions& options, cons
   if (options.leave_out.empty()) return marks;
   marks.resize(features.size());
   for (std::uint32_t id = 0; id < features.size(); ++id) {
-    const std::string_view name = features[id];
-    for (const std::string_view wanted : options.leave_out) {
-      const std::size_t stem = wanted.size() - (wanted.back() == '*');
-      if (name.substr(0, stem) != wanted.substr(0, stem) || (stem == wanted.size() && name.size() != stem)) continue;
-      if (start[id] != 0)
-        throw InputError(
-            "", "the feature '" + std::string(name) + "' is to be left out, but there is a start weight for it");
-      marks[id] = 1;
-    }
+    if (!matches_any(features[id], options.leave_out)) continue;
+    if (start[id] != 0)
+      throw InputError(
+          "", "the feature '" + std::string(features[id]) + "' is to be left out, but there is a start weight for it");
+    marks[id] = 1;
   }
   return marks;
 }
