@@ -12,6 +12,7 @@
 #include "base/random.hh"
 #include "base/text.hh"
 #include "learn/rate.hh"
+#include "model/feature_pattern.hh"
 
 namespace itersel {
 namespace {
@@ -74,12 +75,6 @@ HashedWeights collect(const Shard& shard, const HashedWeights& start, const std:
   return made;
 }
 
-// Whether a feature has this name, or begins as one that ends with * says.
-bool fits(std::string_view name, std::string_view wanted) {
-  const std::size_t stem = wanted.size() - (wanted.back() == '*');
-  return name.substr(0, stem) == wanted.substr(0, stem) && (stem < wanted.size() || name.size() == stem);
-}
-
 // The factor of each feature; none if all are 1.
 std::vector<double> factors_of(const Shard& shard, const EpochOptions& options) {
   const StringTable& features = shard.lexicon().features;
@@ -88,7 +83,7 @@ std::vector<double> factors_of(const Shard& shard, const EpochOptions& options) 
   factors.assign(features.size(), 1);
   for (std::uint32_t id = 0; id < features.size(); ++id)
     for (const auto& [wanted, factor] : options.rates)
-      if (fits(features[id], wanted)) {
+      if (matches(features[id], wanted)) {
         factors[id] = factor;
         break;
       }
@@ -102,14 +97,11 @@ std::vector<char> left_out(const Shard& shard, const EpochOptions& options, cons
   if (options.leave_out.empty()) return marks;
   marks.resize(features.size());
   for (std::uint32_t id = 0; id < features.size(); ++id) {
-    const std::string_view name = features[id];
-    for (const std::string_view wanted : options.leave_out) {
-      if (!fits(name, wanted)) continue;
-      if (start[id] != 0)
-        throw InputError(
-            "", "the feature '" + std::string(name) + "' is to be left out, but there is a start weight for it");
-      marks[id] = 1;
-    }
+    if (!matches_any(features[id], options.leave_out)) continue;
+    if (start[id] != 0)
+      throw InputError(
+          "", "the feature '" + std::string(features[id]) + "' is to be left out, but there is a start weight for it");
+    marks[id] = 1;
   }
   return marks;
 }
