@@ -262,6 +262,8 @@ class EpochOptions:
         metric: Metric,
         learn: LearnOptions,
         leave_out: list[str],
+        rates: list[tuple[str, float]],
+        background: float,
         shuffle: bool,
         seed: int,
         number: int,
@@ -275,6 +277,7 @@ _EpochResult = tuple[
     bytes,
     dict[str, float],
     dict[str, float],
+    tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]],
 ]
 
 @final
@@ -302,6 +305,8 @@ def run_epoch(
     options: EpochOptions,
     hashes: npt.NDArray[np.uint64],
     values: npt.NDArray[np.float64],
+    account_hashes: npt.NDArray[np.uint64],
+    account_values: npt.NDArray[np.float64],
     progress: Callable[[dict[str, float]], object] | None,
 ) -> _EpochResult: ...
 def epoch_order(sentences: int, options: EpochOptions) -> list[int]: ...

@@ -168,6 +168,12 @@ def open_source(path: str | os.PathLike[str]) -> AnySource:
     return _table(os.fspath(path), facts.st_size, facts.st_mtime_ns) if is_table else ShardSource(Shard(path))
 
 
+def is_shard(path: str | os.PathLike[str]) -> bool:
+    """Whether the file is a shard and not a table of lists, by its first bytes."""
+    with open(path, "rb") as stream:
+        return stream.read(len(MAGIC)) != MAGIC
+
+
 class LastSource:
     """The source that was opened last: work items of one shard come one after the other, and opening it takes as long
     as decoding a hundred sentences. Only one is kept, as shards are large.
