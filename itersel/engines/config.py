@@ -7,10 +7,10 @@ from typing import Annotated
 
 from itersel.base.config import OneOf, PathStr, Range, validate
 
-INLINE = "inline"
+INLINE, LOCAL = "inline", "local"
 RUNNERS = {
     INLINE: "local:LocalEngine",
-    "local": "local:LocalEngine",
+    LOCAL: "local:LocalEngine",
     "mrjob-inline": "mrjob:MrjobEngine",
     "mrjob-local": "mrjob:MrjobEngine",
     "hadoop": "hadoop:HadoopEngine",
@@ -26,7 +26,7 @@ RUNNERS = {
 class RunConfig:
     """Where the work is done. Has no influence on the result."""
 
-    runner: Annotated[str, OneOf(*RUNNERS)] = "local"
+    runner: Annotated[str, OneOf(*RUNNERS)] = LOCAL
     """inline: in this process; local: in processes of this machine; others: docs/engines.md."""
     jobs: Annotated[int, Range(1, 100_000)] = 1
     """local: number of processes."""
@@ -44,3 +44,8 @@ class RunConfig:
     def processes(self) -> int:
         """Processes that the driver may use on its own machine."""
         return 1 if self.runner == INLINE else self.jobs
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all work is done by this process and those that it forks."""
+        return self.runner in (INLINE, LOCAL)

@@ -27,6 +27,7 @@ from itersel.base.files import atomic_write, file_checksum
 from itersel.base.json_files import read_json, write_json
 from itersel.base.usage import Stopwatch, Usage, total
 from itersel.decode.decoder import DecoderConfig
+from itersel.engines.config import LOCAL
 from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import open_source
 from itersel.lm.model import LanguageModel
@@ -43,14 +44,12 @@ from itersel.run.defaults import with_defaults
 from itersel.run.devtest import FIGURES as DEVTEST_FIGURES
 from itersel.run.devtest import score, translate_shards
 from itersel.run.driver import train
-from itersel.run.history import read_history
+from itersel.run.history import EpochRecord, read_history
 from itersel.shards.shard import Shard
 
 FORMAT = 3
 GIVEN_WEIGHTS = Declaration(GIVEN, "given weights", 0, figures=DEVTEST_FIGURES)
 """What is measured of weights that nothing was trained for."""
-LOCAL = "local"
-"""The engine whose processes are those of this machine."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,8 @@ class CellResult:
     epochs: list[dict[str, float]]
     """Declared numbers of every epoch, with its number as `epoch`; of several trainings one after the other."""
     cpu_seconds: float
-    """Processor time of the training's decoding and learning, over all epochs and shards."""
+    """Processor time of the training's decoding and learning, over all epochs. On other machines, only that of each
+    epoch's main job is known."""
     wall_seconds: float | None
     """Wall time of its epochs and of translating the test sets; None if an epoch did not record it."""
     peak_megabytes: int | None
@@ -331,7 +331,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         chosen=histories[0].chosen if len(histories) == 1 else None,
         facts=facts,
         epochs=epochs,
-        cpu_seconds=sum(one.whole.total_seconds for one in trained),
+        cpu_seconds=sum(map(cpu_seconds_of, trained)),
         wall_seconds=used.wall_seconds,
         peak_megabytes=used.peak_megabytes,
         jobs=used.jobs,
@@ -343,6 +343,12 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": plan.training.epochs} | asdict(result))
     return result
+
+
+def cpu_seconds_of(epoch: EpochRecord) -> float:
+    """Of all jobs of an epoch, or at least of those that report what each shard took."""
+    spent = Usage.of(epoch.made or {}).cpu_seconds
+    return max(epoch.whole.total_seconds, spent or 0.0)
 
 
 def _mean_facts(several: Sequence[Mapping[str, float]]) -> dict[str, float]:
