@@ -184,7 +184,9 @@ class BuildConfig:
             return self.shards.train_layout(self.seed)
         one = self.sets[name] if name in self.sets else self.train.kept_out[name]
         domains = one.layout == DOMAINS
-        return Layout(DOMAINS, seed=self.seed) if domains else Layout("sequential", shards=1, seed=self.seed)
+        if domains:
+            return Layout(DOMAINS, seed=self.seed)
+        return Layout("sequential", size=one.size, shards=1 if one.size is None else None, seed=self.seed)
 
     @property
     def lm_folds(self) -> int:
