@@ -173,7 +173,7 @@ def test_training_shards_leave_out_and_others_do_not(folder):
 
 
 def test_folds_leak_nothing(folder):
-    """`extract.folds`: rules, their values and the language model of a sentence are those of a text without its fold."""
+    """`extract.folds`: a sentence's rules, their values and its language model are those of a text without its fold."""
     run(folder, "extract={folds: 3, phrase_features: true}", "lm={order: 2}")
     config, work = load_config(folder / "c.yaml"), folder / "work"
     texts = [source_path(config, "train"), work / "text" / "train.reference.0", alignment_path(config)]
