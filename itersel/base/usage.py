@@ -6,6 +6,7 @@ several runs.
 
 from __future__ import annotations
 
+import os
 import resource
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,8 @@ class Usage:
     """Processes that it could use on this machine."""
     commit: str
     """See itersel.base.version.commit; several, in order and separated by commas, if other code resumed the work."""
+    cpu_seconds: float | None = None
+    """Processor time, if all work was done by processes of this machine."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Usage:
@@ -39,6 +42,7 @@ class Usage:
             values.get("peak_megabytes"),
             values.get("jobs"),
             values.get("commit") or UNKNOWN,
+            values.get("cpu_seconds"),
         )
 
 
@@ -55,6 +59,11 @@ class Stopwatch:
         return Usage(round(self._begun - begun, 3), peak_megabytes(), jobs, self._commit)
 
 
+def cpu_seconds() -> float:
+    """Processor time of this process, and of those that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
 def peak_megabytes() -> int:
     """The largest resident size that this process, or one that it started and that has ended, ever had.
 
@@ -65,15 +74,17 @@ def peak_megabytes() -> int:
 
 
 def total(parts: Sequence[Usage]) -> Usage:
-    """Sum of the wall times, the largest peak and number of processes, all commits; None if a part's is not known."""
+    """Sums of the times, the largest peak and number of processes, all commits; None if a part's is not known."""
     seconds = _all_known(one.wall_seconds for one in parts)
     peaks = _all_known(one.peak_megabytes for one in parts)
     jobs = _all_known(one.jobs for one in parts)
+    spent = _all_known(one.cpu_seconds for one in parts)
     return Usage(
         None if seconds is None else round(sum(seconds), 3),
         None if peaks is None else max(peaks),
         None if jobs is None else max(jobs),
         ", ".join(dict.fromkeys(one.commit for one in parts)),
+        None if spent is None else round(sum(spent), 3),
     )
 
 

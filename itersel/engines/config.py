@@ -7,10 +7,10 @@ from typing import Annotated
 
 from itersel.base.config import OneOf, PathStr, Range, validate
 
-INLINE = "inline"
+INLINE, LOCAL = "inline", "local"
 RUNNERS = {
     INLINE: "local:LocalEngine",
-    "local": "local:LocalEngine",
+    LOCAL: "local:LocalEngine",
     "mrjob-inline": "mrjob:MrjobEngine",
     "mrjob-local": "mrjob:MrjobEngine",
     "hadoop": "hadoop:HadoopEngine",
@@ -26,7 +26,7 @@ RUNNERS = {
 class RunConfig:
     """Where the work is done. Has no influence on the result."""
 
-    runner: Annotated[str, OneOf(*RUNNERS)] = "local"
+    runner: Annotated[str, OneOf(*RUNNERS)] = LOCAL
     """inline: in this process; local: in processes of this machine; others: docs/engines.md."""
     jobs: Annotated[int, Range(1, 100_000)] = 1
     """local: number of processes."""
@@ -51,3 +51,8 @@ class RunConfig:
     def items_per_task(self, items: int) -> int:
         """How many of a job's work items a map task takes, one after the other."""
         return 1 if self.tasks is None else max(1, -(-items // self.tasks))
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all work is done by this process and those that it forks."""
+        return self.runner in (INLINE, LOCAL)

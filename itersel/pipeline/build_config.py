@@ -208,7 +208,9 @@ class BuildConfig:
             parent = parent_of(self.sets, name)
             one = kept_out(self.train.held_out if parent is None else self.sets[parent].held_out)[name]
         domains = one.layout == DOMAINS
-        return Layout(DOMAINS, seed=self.seed) if domains else Layout("sequential", shards=1, seed=self.seed)
+        if domains:
+            return Layout(DOMAINS, seed=self.seed)
+        return Layout("sequential", size=one.size, shards=1 if one.size is None else None, seed=self.seed)
 
     @property
     def lm_folds(self) -> int:

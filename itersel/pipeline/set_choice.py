@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from itersel.base.errors import ConfigError
-from itersel.pipeline.set_config import HeldOutConfig
+from itersel.pipeline.set_config import HeldOutConfig, SetConfig
 from itersel.shards.assignment import shuffled
 
 
@@ -65,6 +65,17 @@ def _whole_groups(
             taken.add(names[at])
             lacking.subtract(counts)
     return [number for number in free if groups[number] in taken]
+
+
+def chosen_sentences(domains: Sequence[str], wanted: SetConfig, seed: int, name: str) -> list[int]:
+    """As many sentences as the set `name` asks for, in total or of each domain."""
+    if wanted.pairs is None:
+        return some_of_each(domains, wanted.each or 0, seed, f"{name}.each")
+    if wanted.pairs > len(domains):
+        raise ConfigError(
+            f"{name}.pairs wants {wanted.pairs:,} sentences, but there are {len(domains):,}", hint="Ask for fewer."
+        )
+    return sorted(shuffled(len(domains), seed)[: wanted.pairs])
 
 
 def some_of_each(domains: Sequence[str], each: int, seed: int, name: str) -> list[int]:

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from itersel.base.config import Formerly, Matches, OneOf, Range, validate
 from itersel.base.errors import ConfigError
+from itersel.run.build_folder import TRAIN
 from itersel.shards.assignment import DOMAINS
 
 Name = Annotated[str, Matches("[A-Za-z0-9_][A-Za-z0-9_.-]*", "letters, digits, `_`, `-` and `.`")]
@@ -59,9 +60,12 @@ class HeldOutConfig:
     needed are in no set."""
     layout: Annotated[str, OneOf(*LAYOUTS)] = LAYOUTS[0]
     """As of other sets."""
+    size: Annotated[int, Range(1)] | None = None
+    """As of other sets."""
 
     def __post_init__(self) -> None:
         validate(self)
+        _check_size(self)
         if (self.pairs is None) == (self.each is None):
             raise ConfigError("give either `pairs`, a total, or `each`, a number for each domain")
 
@@ -132,8 +136,12 @@ class SetConfig:
     """The set that the sentences are chosen from."""
     each: Annotated[int, Range(1)] | None = None
     """Choose so many sentences of each domain, by the seed; they stay in their order."""
+    pairs: Annotated[int, Range(1)] | None = None
+    """Or: choose so many in total."""
     layout: Annotated[str, OneOf(*LAYOUTS)] = LAYOUTS[0]
     """sequential: one shard; domains: a shard for each domain, in code point order of the labels."""
+    size: Annotated[int, Range(1)] | None = None
+    """sequential: the most sentences of a shard, instead of one shard for all."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -143,8 +151,11 @@ class SetConfig:
             raise ConfigError(
                 "of excludes source, references, domains, groups, parts and held_out", hint="Leave them out."
             )
-        elif self.each is None:
-            raise ConfigError("each is missing: how many sentences of each domain")
+        elif not self.chooses:
+            raise ConfigError("each is missing: how many sentences of each domain; or give `pairs`, a total")
+        if self.each is not None and self.pairs is not None:
+            raise ConfigError("give either `pairs`, a total, or `each`, a number for each domain")
+        _check_size(self)
         counts = {name: len(part.references) for name, part in self.parts.items()}
         for name, count in counts.items():
             first = next(iter(counts))
@@ -167,10 +178,20 @@ class SetConfig:
             return self.parts
         return {"": SetPart(self.source, self.references, self.domains, self.groups)}
 
+    @property
+    def chooses(self) -> bool:
+        """Whether it has some sentences of its source, not all."""
+        return self.each is not None or self.pairs is not None
+
 
 def _grouped(config: BitextConfig | SetConfig) -> bool:
     """Whether any sentence has a group."""
     return config.groups is not None or any(part.groups is not None for part in config.parts.values())
+
+
+def _check_size(config: HeldOutConfig | SetConfig) -> None:
+    if config.size is not None and config.layout == DOMAINS:
+        raise ConfigError("size and layout: domains exclude each other", hint="Leave out one of them.")
 
 
 def _either(config: BitextConfig | SetConfig, wanted: Sequence[str], further: Sequence[str]) -> None:
@@ -186,18 +207,18 @@ def _either(config: BitextConfig | SetConfig, wanted: Sequence[str], further: Se
 
 
 def check_sets(train: BitextConfig, sets: Mapping[str, SetConfig]) -> None:
-    """That sets are chosen from sets that there are."""
+    """That sets are chosen from sets that there are, and have the labels that the choice needs."""
     for name, one in sets.items():
         if one.of is None:
             continue
         plain = [other for other in sets if sets[other].of is None]
         others = [name for other in plain for name in (other, *sets[other].held_out)]
-        if one.of not in (*train.held_out, *others):
+        if one.of not in (TRAIN, *train.held_out, *others):
             raise ConfigError(
                 f"sets.{name}.of is {one.of!r}; give a set that is not itself chosen from another",
-                hint=f"Choose one of {', '.join([*train.held_out, *others])}.",
+                hint=f"Choose one of {', '.join([TRAIN, *train.held_out, *others])}.",
             )
-        if not is_labelled(train, sets, one.of):
+        if (one.each is not None or one.layout == DOMAINS) and not is_labelled(train, sets, one.of):
             raise ConfigError(f"sets.{name}.of is {one.of!r}, whose sentences have no domains", hint="Give it labels.")
 
 
@@ -206,7 +227,8 @@ def is_labelled(train: BitextConfig, sets: Mapping[str, SetConfig], name: str) -
     if name not in sets:
         parent = parent_of(sets, name)
         return train.labelled if parent is None else is_labelled(train, sets, parent)
-    return sets[name].domains is not None or bool(sets[name].parts) or sets[name].of is not None
+    one = sets[name]
+    return is_labelled(train, sets, one.of) if one.of is not None else one.domains is not None or bool(one.parts)
 
 
 def parent_of(sets: Mapping[str, SetConfig], name: str) -> str | None:

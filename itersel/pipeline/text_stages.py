@@ -23,7 +23,7 @@ from itersel.pipeline.build_paths import (
     splitter_path,
     tasks_path,
 )
-from itersel.pipeline.set_choice import hold_out, some_of_each
+from itersel.pipeline.set_choice import chosen_sentences, hold_out
 from itersel.pipeline.set_config import BitextPart, HeldOut, SetConfig, SetPart, kept_out
 from itersel.pipeline.stages import Stage
 from itersel.text.bitext import Bitext, Cleaning, Limits, Pair, Summary, clean_side, prepare, words
@@ -180,11 +180,13 @@ def choose_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
     """Some sentences of another set."""
     other, count = one.of or "", config.references(name)
     texts = [prepared_path(config, other), *(reference_path(config, other, number) for number in range(count))]
-    labels = tasks_path(config, other)
-    inputs = {path.name.removeprefix(f"{other}."): path for path in (*texts, labels)}
+    labels = [tasks_path(config, other)] if config.labelled(other) else []
+    inputs = {path.name.removeprefix(f"{other}."): path for path in (*texts, *labels)}
 
     def make() -> str:
-        return _write_set(config, name, one, [list(read_lines(path)) for path in texts], list(read_lines(labels)))
+        sides = [list(read_lines(path)) for path in texts]
+        domains = [label for path in labels for label in read_lines(path)] or [""] * len(sides[0])
+        return _write_set(config, name, one, sides, domains)
 
     return Stage(f"prepare.{name}", inputs, _choice(config, one), _set_files(config, name, one), make)
 
@@ -197,7 +199,8 @@ def _clean_lines(path: Path, cleaning: Cleaning) -> Iterator[str]:
 
 
 def _choice(config: BuildConfig, one: SetConfig) -> dict[str, object]:
-    made: dict[str, object] = {} if one.each is None else {"each": one.each, "seed": config.seed}
+    wanted = {key: value for key, value in (("each", one.each), ("pairs", one.pairs)) if value is not None}
+    made: dict[str, object] = {**wanted, "seed": config.seed} if wanted else {}
     return made | ({"held_out": _described(one.held_out), "seed": config.seed} if one.held_out else {})
 
 
@@ -205,7 +208,7 @@ def _set_files(config: BuildConfig, name: str, one: SetConfig) -> list[Path]:
     """Sentences, references, labels if there are any, line numbers if not all lines are in it."""
     files = [prepared_path(config, name), *(reference_path(config, name, i) for i in range(config.references(name)))]
     files += [tasks_path(config, name)] if config.labelled(name) else []
-    return files + ([kept_path(config, name)] if one.each is not None or one.held_out else [])
+    return files + ([kept_path(config, name)] if one.chooses or one.held_out else [])
 
 
 def _write_set(
@@ -213,8 +216,8 @@ def _write_set(
 ) -> str:
     """Write all sentences, or those that the set chooses."""
     numbers: Sequence[int] = range(len(domains))
-    if one.each is not None:
-        numbers = some_of_each(domains, one.each, config.seed, f"sets.{name}.each")
+    if one.chooses:
+        numbers = chosen_sentences(domains, one, config.seed, f"sets.{name}")
     _write_lines(config, name, _set_files(config, name, one), sides, domains, numbers)
     return f"{len(numbers):,} sentences, {len(sides) - 1} references"
 

@@ -92,9 +92,11 @@ def test_tuners(data, tmp_path, name, run):
 
 
 @pytest.mark.slow
-def test_a_tuner_on_mrjob_local(data, tmp_path):
+@pytest.mark.parametrize("name", ["mert", "hols"])
+def test_a_tuner_on_mrjob_local(data, tmp_path, name):
     """Each of five jobs starts processes of its own. `test_tuners` has the others' jobs in the same script."""
-    check_tuner(data, "mert", RunConfig("mrjob-local", reducers=2), tmp_path)
+    own = replace(TUNERS["hols"], updates=1) if name == "hols" else None
+    check_tuner(data, name, RunConfig("mrjob-local", reducers=2), tmp_path, own)
 
 
 def test_engines_can_change_within_a_run(tmp_path, inline):

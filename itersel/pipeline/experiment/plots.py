@@ -13,6 +13,7 @@ from typing import Any
 from itersel.base.figures import Choice
 from itersel.base.paper_table import Plot
 from itersel.pipeline.experiment.cells import CellResult
+from itersel.pipeline.experiment.chosen_shards import ChosenShards, file_name
 from itersel.pipeline.experiment.grid_result import GridResult
 
 NO_LIMIT = "none"
@@ -55,14 +56,14 @@ def _by_sentences(grid: GridResult, systems: Sequence[CellResult]) -> Iterator[P
     groups: dict[tuple[str, str], list[CellResult]] = {}
     for system in systems:
         if system.sentences:
-            base, whole = system.tuning.partition(":")[0], system.tuning.replace(":", ".")
-            groups.setdefault((base, system.name.replace(whole, base, 1)), []).append(system)
+            base = _base(system.tuning)
+            groups.setdefault((base, system.name.replace(file_name(system.tuning), base, 1)), []).append(system)
     for (base, name), members in groups.items():
         ordered = sorted(members, key=lambda one: one.sentences)
         if len({one.sentences for one in ordered}) < max(len(ordered), 2):
             continue
         first = ordered[0]
-        others = [one for one in systems if one.sentences and one.tuning.partition(":")[0] != base]
+        others = [one for one in systems if one.sentences and _base(one.tuning) != base]
         rival = _best(first.declaration.choice, others)
         for test, evaluation in grid.evaluations.items():
             drawn = [(first.declaration.label, ordered)]
@@ -76,6 +77,12 @@ def _by_sentences(grid: GridResult, systems: Sequence[CellResult]) -> Iterator[P
                 tuple(one.weights / one.models for one in ordered),
                 tuple(tuple(one.interval for one in row) for row in scores),
             )
+
+
+def _base(tuning: str) -> str:
+    """The set whose first shards these are, or all of them; other choices stand for themselves."""
+    first, *others = ChosenShards.parse(tuning)
+    return first.name if not others and first.first == 1 else tuning
 
 
 def _best(choice: Choice, systems: Sequence[CellResult]) -> CellResult | None:

@@ -93,9 +93,10 @@ def _chosen(cells: Sequence[CellResult]) -> CellResult:
 
 
 def paper_table(grid: GridResult) -> PaperTable:
-    """All finished cells, repeats in one row, in the grid's order; settings only where cells vary in some."""
+    """All finished cells, repeats in one row, in the grid's order; settings (the name of the block, and what cells
+    vary in) only where there are some."""
     found, numbers = system_rows(grid), grid.numbers
-    varied = any(system.mean.varied or len(system.runs) > 1 for system in found)
+    varied = any(system.mean.label or system.mean.varied or len(system.runs) > 1 for system in found)
     settings = [Column("settings", left=True)] if varied else []
     counted = any(system.mean.sentences for system in found)
     sentences = [Column("sentences")] if counted else []
@@ -116,7 +117,8 @@ def paper_table(grid: GridResult) -> PaperTable:
         entries += [Entry(f"{cell.sentences:,}", cell.sentences) if cell.sentences else UNKNOWN] * counted
         entries.append(_words(cell.features.replace(",", "+")))
         if varied:
-            values = [f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items()]
+            values = [cell.label] * bool(cell.label)
+            values += [f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items()]
             entries.append(_words(", ".join(values + [f"{len(system.runs)} runs"] * several)))
         entries.append(Entry(f"{cell.weights:,}", cell.weights))
         entries += [_decisive(system, choice, declared) for choice, declared in grid.choices.items()]

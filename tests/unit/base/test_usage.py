@@ -11,7 +11,7 @@ import pytest
 
 import itersel.base.version
 from itersel.base import usage
-from itersel.base.usage import Stopwatch, Usage, peak_megabytes, total
+from itersel.base.usage import Stopwatch, Usage, cpu_seconds, peak_megabytes, total
 
 
 def test_laps_leave_nothing_out(monkeypatch):
@@ -31,6 +31,13 @@ def test_total_of_known_and_unknown():
     assert total(known) == Usage(3.75, 200, 4, "a, b")
     assert total([*known, Usage.of({})]) == Usage(None, None, None, "a, b, unknown")
     assert total([*known, Usage.of({"wall_seconds": 1.0, "commit": None})]) == Usage(4.75, None, None, "a, b, unknown")
+
+
+def test_processor_time_is_that_of_ended_processes_too(monkeypatch):
+    monkeypatch.setattr(usage.os, "times", lambda: os.times_result((1.0, 0.5, 20.0, 0.25, 999.0)))
+    assert cpu_seconds() == 21.75
+    parts = [Usage(1.0, 1, 1, "a", 2.0), Usage(1.0, 1, 1, "a", 0.5)]
+    assert total(parts).cpu_seconds == 2.5 and total([*parts, Usage(1.0, 1, 1, "a")]).cpu_seconds is None
 
 
 def hold(megabytes):

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
@@ -137,6 +137,8 @@ def test_rows_are_test_sets_and_domains_and_columns_are_modes(folder, done):
         assert [len(several) for several in runs.values()] == [1, 1, 1, 2]
         scores = {mode: fmean(bleu(run, references) for run in several) for mode, several in runs.items()}
         assert [entry.value for entry in row.entries[1:]] == pytest.approx(list(scores.values()), abs=1e-9)
+        spreads = [f"±{stdev(bleu(run, references) for run in runs['resharding']):.2f}"]
+        assert [entry.note for entry in row.entries[1:]] == ["", "", "", *spreads]
         metric = CorpusMetric("bleu", [[one] for one in references])
         statistics = {mode: np.stack([metric.statistics(run) for run in several]) for mode, several in runs.items()}
         better = set()

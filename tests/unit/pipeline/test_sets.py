@@ -87,6 +87,26 @@ def test_parts_are_joined_with_their_domains(folder):
     assert all(again.values())
 
 
+def test_some_of_the_training_text_in_shards_of_a_size(folder):
+    """What grammar and language model know, as a set; its domains stay. Without labels, it has none."""
+    for labelled, training in ((True, None), (False, "train={source: news.de, target: news.en}")):
+        chosen = "sets={seen: {of: train, pairs: 7, size: 3}}"
+        overrides = [chosen, f"work={folder / str(labelled)}", *([training] if training else [])]
+        overrides += [] if labelled else [f"align.given={folder / 'links.news'}"]
+        write(folder / "links.news", ["0-0 1-1 2-2"] * 12)
+        config = load_config(folder / "c.yaml", [one.replace("news.", f"{folder}/news.") for one in overrides])
+        list(build(config))
+        texts = config.work / "text"
+        train, seen = ((texts / f"{name}.source").read_text().splitlines() for name in ("train", "seen"))
+        lines = [int(line) for line in (texts / "seen.lines").read_text().splitlines()]
+        assert seen == [train[line - 1] for line in lines] and lines == sorted(set(lines)) and len(lines) == 7
+        shards = [Shard(path) for path in sorted(shards_path(config, "seen").glob("*.itsh"))]
+        assert [len(shard) for shard in shards] == [3, 2, 2]
+        assert [shard.source(i) for shard in shards for i in range(len(shard))] == seen
+        assert (texts / "seen.tasks").exists() == labelled
+        assert bool(shards[0].domain(0)) == labelled
+
+
 def test_a_pooled_set_has_some_sentences_of_each_domain(folder):
     list(build(load_config(folder / "c.yaml")))
     dev = list(zip(text(folder, "dev.source"), text(folder, "dev.reference.0"), text(folder, "dev.tasks"), strict=True))
@@ -205,6 +225,9 @@ BAD = [
     ("dev:\n    parts:", "dev:\n    source: x\n    parts:", "c.yaml:13: sets.dev.source and `parts` exclude each"),
     (POOLED, "{of: nothing, each: 2}", "c.yaml:17: sets.pooled.of is 'nothing'; give a set that is not itself chosen"),
     (POOLED, "{of: dev}", "c.yaml:17: sets.pooled.each is missing: how many sentences of each domain"),
+    (POOLED, "{of: dev, each: 2, pairs: 2}", "c.yaml:17: give either `pairs`, a total, or `each`"),
+    (POOLED, "{of: dev, pairs: 99}", "sets.pooled.pairs wants 99 sentences, but there are 7"),
+    (POOLED, "{of: dev, each: 2, size: 2, layout: domains}", "size and layout: domains exclude each other"),
     (POOLED, "{of: dev, each: 2, source: x}", "c.yaml:17: sets.pooled.of excludes source, references"),
     (POOLED, "{of: dev, each: 9}", "sets.pooled.each wants 9 sentences of each domain, but there are 4 of law"),
     ("{each: 2, groups: true, layout", "{groups: true, layout", "c.yaml:10: give either `pairs`, a total, or `each`"),
@@ -231,6 +254,7 @@ def test_what_is_wrong_and_where(folder, capsys, old, new, message):
     [
         ("sets.plain={source: d1.de, references: [d1.en], each: 2}", "sets.plain.each needs labels"),
         ("sets.plain={source: d1.de, references: [d1.en], layout: domains}", "sets.plain.layout needs labels"),
+        ("sets.plain={of: plain_dev, each: 2}", "whose sentences have no domains"),
         ("train={source: d1.de, target: d1.en, held_out: {x: {each: 1}}}", "train.held_out.x.each needs labels"),
         ("train={source: d1.de, target: d1.en, held_out: {x: {pairs: 1, groups: true}}}", "x.groups needs labels of"),
         ("sets.a={source: d1.de, references: [d1.en], held_out: {x: {pairs: 1, groups: true}}}", "x.groups needs lab"),
@@ -240,5 +264,6 @@ def test_what_is_wrong_and_where(folder, capsys, old, new, message):
 )
 def test_what_needs_labels(folder, override, message, monkeypatch):
     monkeypatch.chdir(folder)
+    plain = "sets.plain_dev={source: d1.de, references: [d1.en]}"
     with pytest.raises(ConfigError, match=message):
-        load_config(folder / "c.yaml", [override])
+        load_config(folder / "c.yaml", [plain, override])
