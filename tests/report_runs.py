@@ -158,10 +158,13 @@ def large_experiment() -> PaperTable:
 
 
 def captioned_scores() -> PaperTable:
-    """One score with marks that have a meaning of their own."""
+    """One score with marks that have a meaning of their own, and a plot by a setting."""
     entries = (Entry("3 C", 3), Entry("52.61", 52.61, marks=Marks((1, 2))))
     columns = (Column("method", left=True), Column("F1"))
-    return PaperTable(columns, (Row("c", entries),), ("Scores.",), caption=f"Table 1 {HOSTILE[1]}", mark="better than")
+    scores = (("devtest BLEU", (24.0, 27.5, None, 26.25)), (HOSTILE[0], (23.0, 26.0, 25.75, 22.5)))
+    plot = Plot(f"by {HOSTILE[1]}", "selection.top", ("10", "1,000", "100,000", "none"), scores, (10, 1000, 1e5, 1e6))
+    caption = f"Table 1 {HOSTILE[1]}"
+    return PaperTable(columns, (Row("c", entries),), ("Scores.",), caption=caption, mark="better than", plots=(plot,))
 
 
 def captioned_sentences() -> PaperTable:

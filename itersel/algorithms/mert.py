@@ -89,6 +89,10 @@ class Mert(Tuner):
     def keeps_lists(self) -> bool:  # type: ignore[override]
         return bool(self.config.space == "list")
 
+    def decodings(self) -> int:
+        """On forests: in every step of the search, for the cross-sections, and with the new weights."""
+        return 1 if self.keeps_lists else self.config.steps + 2
+
     def left_out(self, weights: Mapping[str, float]) -> tuple[str, ...]:
         """Also template features, as long as they have no weights and get none."""
         patterns = super().left_out(weights)

@@ -166,6 +166,8 @@ class CellResult:
     """Into how many models the weights are divided: one for each domain, or one for all."""
     sentences: int = 0
     """Sentences of the tuning set; 0 for given weights, and for cells of earlier versions."""
+    test_seconds: float | None = None
+    """Processor time of translating the test sets; None if not recorded."""
 
     @property
     def sent_bytes(self) -> float | None:
@@ -260,13 +262,16 @@ def _with_dev(config: ExperimentConfig, cell: Cell) -> Any:
 
 
 def _sentences(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> int:
-    """Sentences that the cell decodes, in all epochs."""
+    """Sentences that the cell decodes, in all epochs: those of a tuning set as often as a round does."""
 
     def count(paths: Sequence[str]) -> int:
         return sum(len(Shard(path)) for path in paths)
 
-    rounds = 1 if cell.algorithm == GIVEN else training.epochs
-    return rounds * (count(training.shards) + count(training.devtest)) + sum(map(count, tests.values()))
+    tested = sum(map(count, tests.values()))
+    if cell.algorithm == GIVEN:
+        return count(training.devtest) + tested
+    each = algorithm_class(cell.algorithm)(training).decodings() * count(training.shards) + count(training.devtest)
+    return training.epochs * each + tested
 
 
 def _domains(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -329,7 +334,8 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         lines = translate_shards([Shard(path) for path in paths], weights, model, plan.decoder, jobs)
         with atomic_write(plan.translations(name)) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
-    used = total([*(Usage.of(one.made or {}) for one in trained), watch.lap(jobs)])
+    tested = watch.lap(jobs)
+    used = total([*(Usage.of(one.made or {}) for one in trained), tested])
     result = CellResult(
         name=plan.cell.name,
         algorithm=plan.cell.algorithm,
@@ -352,6 +358,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         label=plan.cell.label,
         models=len(weights.by_domain) if isinstance(weights, DomainWeights) else 1,
         sentences=sum(len(Shard(path)) for path in plan.training.shards) if plan.trainings else 0,
+        test_seconds=tested.cpu_seconds,
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": plan.training.epochs} | asdict(result))
     return result

@@ -83,7 +83,7 @@ class BlockConfig:
     table: str = ""
     """With `table` in the file: the table that the block's system is in, such as `margin perceptron`."""
     column: str = ""
-    """The column that it is there, such as `pooled`."""
+    """The column that it is there, such as `pooled`. Of varied settings, the one that devtest chooses is shown."""
 
     @property
     def label(self) -> str:
@@ -193,6 +193,11 @@ class Cell:
         varied = {key: value for key, value in self.varied.items() if key != BY_DOMAIN}
         return self._system(varied) + run_suffix(self.run)
 
+    @property
+    def family(self) -> str:
+        """The name that systems share if they differ in nothing but varied settings."""
+        return self._system({BY_DOMAIN: True} if self.by_domain else {})
+
     def _system(self, varied: Mapping[str, Any]) -> str:
         tuning = "" if self.replication else file_name(self.tuning)
         parts = [self.label, self.algorithm_name, tuning, self.features.replace(",", "+")]
@@ -288,7 +293,8 @@ def _where(given: Given | None) -> str | None:
 
 
 def _check_columns(file: ExperimentFile, block: BlockConfig, cells: Sequence[Cell], given: Given | None) -> None:
-    """With tables by column, every block is one column of its own; otherwise, there are no columns."""
+    """With tables by column, every block is one column of its own, whatever settings it varies; otherwise, there are no
+    columns."""
     if file.table is None:
         if block.table or block.column:
             raise ConfigError("a block has a column, but the file has no `table`", where=_where(given), hint="Add it.")
@@ -296,7 +302,7 @@ def _check_columns(file: ExperimentFile, block: BlockConfig, cells: Sequence[Cel
     if not (block.table and block.column):
         hint = "Give it both, such as `table: margin perceptron` and `column: pooled`."
         raise ConfigError("a block has no table or no column", where=_where(given), hint=hint)
-    mine = {cell.system for cell in cells if (cell.table, cell.column) == (block.table, block.column)}
+    mine = {cell.family for cell in cells if (cell.table, cell.column) == (block.table, block.column)}
     if len(mine) > 1:
         raise ConfigError(
             f"{len(mine)} systems are the column {block.column!r} of {block.table!r}: {', '.join(sorted(mine))}",

@@ -45,7 +45,8 @@ function experimentTable(experiment) {
 
 // Scores above, model sizes below, as one setting changes. The values are spaced evenly: a setting may be 0, or none.
 function plotCard(plot) {
-  const legend = plot.scores.map((one, k) => h("span", { class: "nowrap" }, key(k), one.label, " "));
+  const width = (label) => (label.length > 30 ? "" : "nowrap"); // a phone has no room for longer ones on one line
+  const legend = plot.scores.map((one, k) => h("span", { class: width(one.label) }, key(k), one.label, " "));
   return h(
     "div",
     { class: "card below" },
@@ -88,7 +89,7 @@ function settingLines(plot, series, format, width, options = {}) {
     );
   }
   svg.append(s("line", { class: "axis", x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }));
-  const room = Math.max(3, Math.floor((box.right - box.left) / plot.values.length / 8));
+  const room = Math.max(3, Math.floor((box.right - box.left) / plot.values.length / 7));
   plot.values.forEach((value, k) =>
     svg.append(s("text", { x: x(k), y: box.bottom + 18, "text-anchor": "middle" }, clip(value, room))),
   );

@@ -22,6 +22,7 @@ from itersel.pipeline.build_paths import alignment_path, language_model_path, so
 from itersel.pipeline.stages import Stage, StageResult, recorded, run_stage, table
 from itersel.shards.folder import check_folder
 from itersel.shards.shard import Shard
+from itersel.text.detokenizer import Detokenizer
 
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = ["der", "hund", "sieht", "das", "haus", "und", "die", "katze"]
@@ -413,15 +414,17 @@ def test_a_skipped_stage_knows_what_it_took(tmp_path):
     first = run_stage(stage, tmp_path)
     assert first.made_seconds == first.seconds and first.peak_megabytes > 0
     place = tmp_path / "stages" / "one.json"
-    place.write_text(json.dumps(json.loads(place.read_text()) | {"seconds": 1234.5, "peak_megabytes": 678}))
+    changed = {"seconds": 1234.5, "peak_megabytes": 678, "cpu_seconds": 1111.5}
+    place.write_text(json.dumps(json.loads(place.read_text()) | changed))
     for again in (run_stage(stage, tmp_path), recorded(stage, tmp_path)):
         assert (again.skipped, again.made_seconds, again.peak_megabytes) == (True, 1234.5, 678)
-        assert again.seconds != again.made_seconds
+        assert again.seconds != again.made_seconds and again.cpu_seconds == 1111.5
     assert recorded(Stage("one", {}, {"of": (1, 2)}, [tmp_path / "out"], make), tmp_path) is None
     record = json.loads(place.read_text())
-    del record["peak_megabytes"]  # as in records from before there was one
+    del record["peak_megabytes"], record["cpu_seconds"]  # as in records from before there were any
     place.write_text(json.dumps(record))
-    assert run_stage(stage, tmp_path).peak_megabytes is None
+    older = run_stage(stage, tmp_path)
+    assert older.peak_megabytes is None and older.cpu_seconds is None
 
 
 def test_a_build_knows_what_it_took_only_as_a_whole(folder):
@@ -524,6 +527,25 @@ def test_compounds_of_the_source_side_are_split(folder):
     assert (text / "dev.source").read_text() == "die haus katze\nder hund\nkatzenhund\ndas haus\n"
     assert (text / "devtest.source").read_text() == (text / "devtest.unsplit").read_text()
     assert (text / "dev.reference.0").read_text() == references
+
+
+def test_splitting_leaves_the_target_side_alone(folder, capsys):
+    """The same target text, references and language model; output is plain words, without a sign of the splitting."""
+    write(folder / "d.de", ["die hauskatze", "der hund", "das haus", "die katze"])
+    kept, said = {}, {}
+    for split in ("false", "true"):
+        run(folder, "align.given=null", f"text.split_source={split}")
+        work = folder / "work"
+        files = [*(work / "text").glob("*.target"), *(work / "text").glob("*.reference.*"), work / "model" / "lm.bin"]
+        kept[split] = {path.name: path.read_bytes() for path in files}
+        weights = str(ROOT / "conf" / "experiments" / "hand-set.weights")
+        model = ["--lm", str(work / "model" / "lm.bin"), "--weights", weights]
+        capsys.readouterr()
+        assert main(["translate", str(work / "shards" / "dev"), *model]) == 0
+        said[split] = [Detokenizer("en")(line) for line in capsys.readouterr().out.splitlines()]
+    assert kept["true"] == kept["false"] and len(kept["true"]) > 3
+    assert said["true"] == ["DIE HAUS KATZE", "DER HUND", "DAS HAUS", "DIE KATZE"]
+    assert said["false"] == ["DIE hauskatze", *said["true"][1:]]
 
 
 def test_splitting_does_not_go_with_given_links(folder, capsys):

@@ -11,7 +11,7 @@ import pytest
 import sacrebleu
 from experiment_cases import BUILD, GRID, text, write_experiment
 
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Choice, Declaration, Figure
 from itersel.base.files import read_lines
 from itersel.cli import main
@@ -23,18 +23,19 @@ from itersel.evaluation.significance import Bootstrap, Randomization
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights, parse_groups
 from itersel.pipeline.build_paths import language_model_path, shards_path
-from itersel.pipeline.experiment import cells
+from itersel.pipeline.experiment import cells, schedule
 from itersel.pipeline.experiment.cells import CellPlan, CellResult, finished, plan_cells
 from itersel.pipeline.experiment.chosen_shards import chosen_shards
 from itersel.pipeline.experiment.config import ExperimentConfig, SignificanceConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, by_system, evaluate_cells
 from itersel.pipeline.experiment.results import Effort, effort, sentence
-from itersel.pipeline.experiment.schedule import run_cells
+from itersel.pipeline.experiment.schedule import FailedCell, run_cells
 from itersel.pipeline.experiment.table import mark, paper_table
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig
 from itersel.run.devtest import FIGURES
 from itersel.run.driver import train
+from itersel.run.history import read_history
 from itersel.shards.shard import Shard, ShardWriter
 
 NAMES = [
@@ -129,7 +130,7 @@ def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
     other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
     cells.build_data(other)
     found = list(run_cells(plan_cells(other), jobs=2))
-    free = {"cpu_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
+    free = {"cpu_seconds": 0.0, "test_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
     assert [vars(one) | free for one in found] == [vars(one) | free for one in results]
     assert {one.side_by_side for one in results} == {1} and {one.side_by_side for one in found} == {2}
 
@@ -169,12 +170,15 @@ def test_a_cell_knows_what_its_earlier_goes_took(taken_up):
     assert found.wall_seconds > 1500.5  # the rest was spent on the test set, just now
     assert (found.peak_megabytes, found.jobs) == (10**6, 7)
     assert found.commit.split(", ")[:2] == ["early", "late"]
-    assert found.facts == old.facts
+    assert found.facts == old.facts and found.test_seconds > 0
     assert found.cpu_seconds == 99.5 + 2.0, "of the second epoch, a part was done before it was resumed"
 
 
-def test_what_was_not_recorded_is_not_made_up(taken_up):
-    _, found = taken_up(lambda line: line["epoch"] == 1 and line.pop("made"))
+def test_what_was_not_recorded_is_not_made_up(taken_up, tmp_path):
+    _, found = taken_up(lambda line: line.pop("made") if line["epoch"] == 1 else line["made"].pop("cpu_seconds"))
+    history = read_history(next((tmp_path / "cell").glob("*/run.json")).parent)
+    decoding_and_learning = sum(epoch.whole.total_seconds for epoch in history.epochs)
+    assert found.cpu_seconds == pytest.approx(decoding_and_learning) and decoding_and_learning > 0
     assert (found.wall_seconds, found.peak_megabytes, found.jobs) == (None, None, None)
     assert found.commit.startswith("unknown, ")
 
@@ -183,13 +187,13 @@ def test_effort_is_that_of_all_goes(folder):
     made = grid_result(folder, {"a": (1, "dense", 1.0, 1.0), "b": (1, "all", 1.0, 1.0), "c": (4, "all", 1.0, 1.0)}, {})
     one, two, three = made.results
     results = (
-        replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2),
+        replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2, test_seconds=0.5),
         replace(two, wall_seconds=None, peak_megabytes=None),
         replace(three, wall_seconds=20.5, peak_megabytes=200),
     )
-    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 3, 0.1, True, 8.0, None))
+    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250, 90.0), StageResult("y", "", 3, 0.1, True, 8.0, None))
     made = replace(made, stages=stages, cell_bytes=7)
-    assert effort(replace(made, results=results)) == Effort(78.0, 120.5, 1, 3.0, 2, 300, 11)
+    assert effort(replace(made, results=results)) == Effort(78.0, 120.5, 1, 93.5, 2, 300, 11)
     made = replace(made, stages=())
     assert effort(replace(made, results=())) == Effort(None, 0.0, 0, 0.0, 1, None)
 
@@ -198,19 +202,20 @@ def test_effort_is_that_of_all_goes(folder):
     ("spent", "text"),
     [
         (
-            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150, 3 * 2**30),
-            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process, "
-            "3.0 GB of disk.",
+            Effort(1278.0, 5700.0, 0, 12_000.0, 2, 2150, 3 * 2**30),
+            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), 3.3 h of processor time, "
+            "peak 2.1 GB per process, 3.0 GB of disk.",
         ),
         (
             Effort(12.34, 36_000.0, 1, 1.0, 1, 640),
-            "Build 12.3 s, cells 10.0 h of wall time in total (1 of 6 unknown), peak 640 MB per process.",
+            "Build 12.3 s, cells 10.0 h of wall time in total (1 of 6 unknown), 1.0 s of processor time, "
+            "peak 640 MB per process.",
         ),
         (
             Effort(None, 60.0, 2, 1.0, 4, None),
-            "Cells 60.0 s of wall time in total (4 side by side; 2 of 6 unknown).",
+            "Cells 60.0 s of wall time in total (4 side by side; 2 of 6 unknown), 1.0 s of processor time.",
         ),
-        (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown."),
+        (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown, 1.0 s of processor time."),
     ],
 )
 def test_effort_in_words(spent, text):
@@ -759,7 +764,7 @@ significance: {trials: 10}
 """
 
 
-def test_cells_that_start_from_others(folder, done, tmp_path):
+def test_cells_that_start_from_others(folder, done, tmp_path, monkeypatch):
     """The papers' systems start from MERT's weights: run by run, or all from the first."""
     for name in ("t.de", "t.en", "d.de", "d.en", "t.align", "build.yaml", "given.weights"):
         shutil.copy(folder / name, tmp_path / name)
@@ -786,6 +791,20 @@ def test_cells_that_start_from_others(folder, done, tmp_path):
     assert [one["search_sentences"] for one in updates] == [15], "the development set"
     systems = evaluate_cells(config, plans).evaluations["test"].systems
     assert list(systems) == [*dict.fromkeys(plan.system for plan in plans)], "replications are one system"
+
+    def fail(plan, *args, **options):
+        raise InputError("all weights became 0")
+
+    monkeypatch.setattr(schedule, "run_cell", fail)
+    for k in (0, 2, 4, 5):
+        plans[k].record.unlink()
+    found = list(run_cells(plans))
+    assert [isinstance(one, FailedCell) for one in found] == [True, False, True, False, True, True]
+    assert [one.error.message for one in found if isinstance(one, FailedCell)] == [
+        "all weights became 0",
+        *["it starts from seen-mert-dense, which failed"] * 2,
+        "it starts from held-out-hols-train-id, which failed",
+    ]
 
 
 @pytest.mark.parametrize(
