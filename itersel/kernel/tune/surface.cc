@@ -5,20 +5,42 @@
 
 namespace itersel {
 
-void SurfaceBuilder::add(const Surface& surface) {
+template <class Value>
+void SurfaceBuilder<Value>::add(const Surface& surface) {
   for (std::uint32_t k = 0; k < width_; ++k) base_[k] += surface.base[k];
   const std::uint64_t first = values_.size();
   for (std::size_t at = 0; at < surface.points.size(); ++at)
     changes_.push_back({surface.points[at], first + at * width_});
-  values_.insert(values_.end(), surface.changes.begin(), surface.changes.end());
+  values_.insert(values_.end(), surface.small.begin(), surface.small.end());
+  values_.insert(values_.end(), surface.large.begin(), surface.large.end());
 }
 
-Surface SurfaceBuilder::finish() {
+namespace {
+
+// Whether all are whole numbers that a 16-bit integer can hold; writes them as such.
+template <class Value>
+bool shorten(const Value* values, std::uint32_t width, std::int16_t* out) {
+  bool fits = true;
+  for (std::uint32_t k = 0; k < width; ++k) {
+    const auto whole = static_cast<std::int32_t>(std::clamp<Value>(values[k], -32768, 32767));
+    fits &= static_cast<Value>(whole) == values[k];
+    out[k] = static_cast<std::int16_t>(whole);
+  }
+  return fits;
+}
+
+}  // namespace
+
+template <class Value>
+Surface SurfaceBuilder<Value>::finish() {
   std::sort(changes_.begin(), changes_.end(), [](const Change& one, const Change& other) {
     return one.point != other.point ? one.point < other.point : one.at < other.at;
   });
-  Surface surface{std::move(base_), {}, {}};
+  Surface surface{std::move(base_), {}, {}, {}};
+  surface.points.reserve(changes_.size());
+  surface.small.reserve(changes_.size() * width_);
   std::vector<double> sum(width_);
+  std::vector<std::int16_t> row(width_);
   for (std::size_t at = 0; at < changes_.size();) {
     const double point = changes_[at].point;
     std::fill(sum.begin(), sum.end(), 0.0);
@@ -26,7 +48,13 @@ Surface SurfaceBuilder::finish() {
       for (std::uint32_t k = 0; k < width_; ++k) sum[k] += values_[changes_[at].at + k];
     if (std::all_of(sum.begin(), sum.end(), [](double value) { return value == 0; })) continue;
     surface.points.push_back(point);
-    surface.changes.insert(surface.changes.end(), sum.begin(), sum.end());
+    if (surface.large.empty() && shorten(sum.data(), width_, row.data())) {
+      surface.small.insert(surface.small.end(), row.begin(), row.end());
+      continue;
+    }
+    surface.large.insert(surface.large.end(), surface.small.begin(), surface.small.end());
+    surface.small.clear();
+    surface.large.insert(surface.large.end(), sum.begin(), sum.end());
   }
   base_.assign(width_, 0.0);
   values_.clear();
@@ -34,18 +62,12 @@ Surface SurfaceBuilder::finish() {
   return surface;
 }
 
+template class SurfaceBuilder<float>;
+template class SurfaceBuilder<double>;
+
 namespace {
 
-// Σ_d weights[d] · features of dimension d, for the rows of a list; dimensions are added in their order.
-void project(const ListBlock& block, std::int64_t begin, std::int64_t end, const double* weights,
-             std::vector<double>& sums) {
-  sums.assign(static_cast<std::size_t>(end - begin), 0.0);
-  for (std::uint32_t d = 0; d < block.dimensions; ++d) {
-    if (weights[d] == 0) continue;
-    const double* column = block.features + d * block.rows + begin;
-    for (std::size_t row = 0; row < sums.size(); ++row) sums[row] += weights[d] * column[row];
-  }
-}
+constexpr std::size_t kLinesAtATime = 64;
 
 // The dimension of a direction that is one coordinate with weight 1, or none.
 std::uint32_t only_dimension(const double* direction, std::uint32_t dimensions) {
@@ -76,38 +98,52 @@ std::vector<Surface> list_surfaces(const ListBlock& block, const double* origins
   std::vector<std::vector<std::uint32_t>> winners;
   UpperEnvelope envelope;
   for (std::size_t from = 0; from < lines;) {
-    const double *origin = origins + from * block.dimensions, *direction = directions + from * block.dimensions;
-    const std::size_t count = same_origin(origin, lines - from, block.dimensions);
-    std::vector<SurfaceBuilder> builders(count, SurfaceBuilder(block.width));
-    if (winners.size() < count * block.lists) winners.resize(count * block.lists);
+    // Lines from several origins at a time, list by list, so that a list stays in the cache.
+    std::vector<std::size_t> counts;
+    std::size_t until = from, most = 0;
+    while (until < lines && until - from < kLinesAtATime) {
+      const double* origin = origins + until * block.dimensions;
+      counts.push_back(same_origin(origin, lines - until, block.dimensions));
+      most = std::max(most, counts.back());
+      until += counts.back();
+    }
+    std::vector<SurfaceBuilder<float>> builders(until - from, SurfaceBuilder<float>(block.width));
+    if (winners.size() < most * block.lists) winners.resize(most * block.lists);
     for (std::uint64_t list = 0; list < block.lists; ++list) {
       const std::int64_t begin = block.offsets[list], end = block.offsets[list + 1];
-      const auto first = static_cast<std::uint32_t>(begin);
-      project(block, begin, end, origin, intercepts);
-      const auto best =
-          static_cast<std::size_t>(std::max_element(intercepts.begin(), intercepts.end()) - intercepts.begin());
-      for (std::size_t k = 0; k < count; ++k) {
-        const double* slopes;
-        const double* along = direction + k * block.dimensions;
-        if (const std::uint32_t only = only_dimension(along, block.dimensions); only < block.dimensions) {
-          slopes = block.features + only * block.rows + begin;
-        } else {
-          project(block, begin, end, along, sums);
-          slopes = sums.data();
+      const auto first = static_cast<std::uint32_t>(begin), rows = static_cast<std::uint32_t>(end - begin);
+      const double* features = block.features + begin;
+      intercepts.resize(rows);
+      sums.resize(rows);
+      std::size_t line = from;
+      for (const std::size_t count : counts) {
+        const double* origin = origins + line * block.dimensions;
+        project_rows(features, block.rows, block.dimensions, origin, intercepts.data(), rows);
+        const auto best =
+            static_cast<std::size_t>(std::max_element(intercepts.begin(), intercepts.end()) - intercepts.begin());
+        for (std::size_t k = 0; k < count; ++k, ++line) {
+          const double* slopes = sums.data();
+          const double* along = directions + line * block.dimensions;
+          if (const std::uint32_t only = only_dimension(along, block.dimensions); only < block.dimensions) {
+            slopes = features + only * block.rows;
+          } else {
+            project_rows(features, block.rows, block.dimensions, along, sums.data(), rows);
+          }
+          std::vector<std::uint32_t>& tried = winners[k * block.lists + list];
+          envelope.clear();
+          envelope.add(intercepts[best], slopes[best], first + static_cast<std::uint32_t>(best));
+          for (const std::uint32_t row : tried) envelope.add(intercepts[row - first], slopes[row - first], row);
+          envelope.add_all(intercepts.data(), slopes, first, rows);
+          builders[line - from].add(envelope.segments(), [&](std::uint32_t row) {
+            return block.statistics + row * std::uint64_t{block.width};
+          });
+          tried.clear();
+          for (const Segment& segment : envelope.segments()) tried.push_back(segment.line);
         }
-        std::vector<std::uint32_t>& tried = winners[k * block.lists + list];
-        envelope.clear();
-        envelope.add(intercepts[best], slopes[best], first + static_cast<std::uint32_t>(best));
-        for (const std::uint32_t row : tried) envelope.add(intercepts[row - first], slopes[row - first], row);
-        envelope.add_all(intercepts.data(), slopes, first, static_cast<std::uint32_t>(end - begin));
-        builders[k].add(envelope.segments(),
-                        [&](std::uint32_t row) { return block.statistics + row * std::uint64_t{block.width}; });
-        tried.clear();
-        for (const Segment& segment : envelope.segments()) tried.push_back(segment.line);
       }
     }
-    for (SurfaceBuilder& builder : builders) surfaces.push_back(builder.finish());
-    from += count;
+    for (SurfaceBuilder<float>& builder : builders) surfaces.push_back(builder.finish());
+    from = until;
   }
   return surfaces;
 }
@@ -122,9 +158,9 @@ double inside(double begin, double end, double reach) {
   return begin + (end - begin) / 2;
 }
 
-}  // namespace
-
-LineStep best_step(const Surface& surface, const Objective& objective, const StepRange& range) {
+template <class Value>
+LineStep best_step_over(const Surface& surface, const Value* changes, const Objective& objective,
+                        const StepRange& range) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::uint32_t width = objective.width();
   std::vector<double> sums = surface.base, best_sums, zero_sums;
@@ -133,10 +169,11 @@ LineStep best_step(const Surface& surface, const Objective& objective, const Ste
     const double from = at == 0 ? -infinity : surface.points[at - 1];
     const double to = at == surface.points.size() ? infinity : surface.points[at];
     if (at > 0)
-      for (std::uint32_t k = 0; k < width; ++k) sums[k] += surface.changes[(at - 1) * width + k];
+      for (std::uint32_t k = 0; k < width; ++k) sums[k] += changes[(at - 1) * width + k];
     const bool has_zero = from <= 0 && 0 <= to;
     const double begin = std::max(from, range.low), end = std::min(to, range.high);
     if (!has_zero && !(end - begin >= range.least_width)) continue;
+    if (!has_zero && objective.is_below(sums.data(), best.score)) continue;
     const double score = objective.score(sums.data());
     if (has_zero && (zero_sums.empty() || score < best.before)) {
       best.before = score;
@@ -154,6 +191,13 @@ LineStep best_step(const Surface& surface, const Objective& objective, const Ste
   if (!(best.score > best.before)) return {0, best.before, best.before, zero_sums};
   best.sums = std::move(best_sums);
   return best;
+}
+
+}  // namespace
+
+LineStep best_step(const Surface& surface, const Objective& objective, const StepRange& range) {
+  return surface.large.empty() ? best_step_over(surface, surface.small.data(), objective, range)
+                               : best_step_over(surface, surface.large.data(), objective, range);
 }
 
 }  // namespace itersel
