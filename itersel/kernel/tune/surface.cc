@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
+#include <utility>
 
 namespace itersel {
 
@@ -17,41 +20,81 @@ void SurfaceBuilder<Value>::add(const Surface& surface) {
 
 namespace {
 
-// Whether all are whole numbers that a 16-bit integer can hold; writes them as such.
-template <class Value>
-bool shorten(const Value* values, std::uint32_t width, std::int16_t* out) {
-  bool fits = true;
-  for (std::uint32_t k = 0; k < width; ++k) {
-    const auto whole = static_cast<std::int32_t>(std::clamp<Value>(values[k], -32768, 32767));
-    fits &= static_cast<Value>(whole) == values[k];
-    out[k] = static_cast<std::int16_t>(whole);
+// Whether all are whole numbers that a 16-bit integer can hold; appends them as such if so.
+bool append_short(const std::vector<double>& values, std::vector<std::int16_t>& out) {
+  for (const double value : values)
+    if (!(value >= -32768 && value <= 32767 && value == std::trunc(value))) return false;
+  for (const double value : values) out.push_back(static_cast<std::int16_t>(value));
+  return true;
+}
+
+// Numbers as integers of the same order.
+std::uint64_t ordered_bits(double value) {
+  value += 0.0;  // −0 becomes 0
+  std::uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
+// Sorts by point: by the upper 33 bits in three passes, which leaves few neighbours to exchange.
+template <class Change>
+void sort_by_point(std::vector<Change>& changes) {
+  constexpr std::uint32_t kBits = 11, kPasses = 3, kRange = 1u << kBits;
+  const auto below = [](const Change& one, const Change& other) { return one.point < other.point; };
+  if (changes.size() < kRange / 4) {
+    std::stable_sort(changes.begin(), changes.end(), below);
+    return;
   }
-  return fits;
+  const auto digit = [](const Change& change, std::uint32_t pass) {
+    return (ordered_bits(change.point) >> (64 - kBits * (kPasses - pass))) & (kRange - 1);
+  };
+  std::vector<std::uint32_t> ends(kPasses * kRange);
+  for (const Change& change : changes)
+    for (std::uint32_t pass = 0; pass < kPasses; ++pass) ++ends[pass * kRange + digit(change, pass)];
+  std::vector<Change> sorted(changes.size());
+  for (std::uint32_t pass = 0; pass < kPasses; ++pass) {
+    std::uint32_t* begins = ends.data() + pass * kRange;
+    for (std::uint32_t k = 0, begin = 0; k < kRange; ++k) begin += std::exchange(begins[k], begin);
+    for (const Change& change : changes) sorted[begins[digit(change, pass)]++] = change;
+    changes.swap(sorted);
+  }
+  for (auto at = changes.begin(); at != changes.end();) {
+    auto end = at + 1;  // [at, end): as far as points do not ascend by their upper bits
+    constexpr std::uint32_t kRest = 64 - kBits * kPasses;
+    while (end != changes.end() && ordered_bits(end->point) >> kRest == ordered_bits(at->point) >> kRest) ++end;
+    if (end - at > 1) std::stable_sort(at, end, below);
+    at = end;
+  }
 }
 
 }  // namespace
 
 template <class Value>
 Surface SurfaceBuilder<Value>::finish() {
-  std::sort(changes_.begin(), changes_.end(), [](const Change& one, const Change& other) {
-    return one.point != other.point ? one.point < other.point : one.at < other.at;
-  });
+  sort_by_point(changes_);
   Surface surface{std::move(base_), {}, {}, {}};
   surface.points.reserve(changes_.size());
   surface.small.reserve(changes_.size() * width_);
   std::vector<double> sum(width_);
-  std::vector<std::int16_t> row(width_);
   for (std::size_t at = 0; at < changes_.size();) {
     const double point = changes_[at].point;
+    const Value* values = values_.data() + changes_[at].at;
+    if constexpr (std::is_same_v<Value, std::int16_t>) {
+      const bool alone = at + 1 == changes_.size() || changes_[at + 1].point != point;
+      if (alone && surface.large.empty()) {  // nearly all are, and none is all zero
+        surface.points.push_back(point);
+        surface.small.insert(surface.small.end(), values, values + width_);
+        ++at;
+        continue;
+      }
+    }
     std::fill(sum.begin(), sum.end(), 0.0);
     for (; at < changes_.size() && changes_[at].point == point; ++at)
       for (std::uint32_t k = 0; k < width_; ++k) sum[k] += values_[changes_[at].at + k];
     if (std::all_of(sum.begin(), sum.end(), [](double value) { return value == 0; })) continue;
     surface.points.push_back(point);
-    if (surface.large.empty() && shorten(sum.data(), width_, row.data())) {
-      surface.small.insert(surface.small.end(), row.begin(), row.end());
-      continue;
-    }
+    if (surface.large.empty() && append_short(sum, surface.small)) continue;
     surface.large.insert(surface.large.end(), surface.small.begin(), surface.small.end());
     surface.small.clear();
     surface.large.insert(surface.large.end(), sum.begin(), sum.end());
@@ -62,12 +105,26 @@ Surface SurfaceBuilder<Value>::finish() {
   return surface;
 }
 
-template class SurfaceBuilder<float>;
+template class SurfaceBuilder<std::int16_t>;
 template class SurfaceBuilder<double>;
 
 namespace {
 
 constexpr std::size_t kLinesAtATime = 64;
+
+// Whether differences of statistics within a list are whole numbers that a 16-bit integer holds, as nearly always.
+bool has_small_differences(const ListBlock& block) {
+  const auto fits = [](float value) { return value > -16384 && value < 16384 && value == std::trunc(value); };
+  for (std::uint64_t list = 0; list < block.lists; ++list) {
+    const float* first = block.statistics + static_cast<std::uint64_t>(block.offsets[list]) * block.width;
+    const float* end = block.statistics + static_cast<std::uint64_t>(block.offsets[list + 1]) * block.width;
+    bool small = true;
+    for (const float* row = first; row != end; row += block.width)
+      for (std::uint32_t k = 0; k < block.width; ++k) small &= row[k] == first[k] || (fits(row[k]) && fits(first[k]));
+    if (!small) return false;
+  }
+  return true;
+}
 
 // The dimension of a direction that is one coordinate with weight 1, or none.
 std::uint32_t only_dimension(const double* direction, std::uint32_t dimensions) {
@@ -87,9 +144,8 @@ std::size_t same_origin(const double* origins, std::size_t lines, std::uint32_t 
   return count;
 }
 
-}  // namespace
-
-std::vector<Surface> list_surfaces(const ListBlock& block, const double* origins, const double* directions,
+template <class Value>
+std::vector<Surface> surfaces_with(const ListBlock& block, const double* origins, const double* directions,
                                    std::size_t lines) {
   std::vector<Surface> surfaces;
   std::vector<double> intercepts, sums;
@@ -107,7 +163,7 @@ std::vector<Surface> list_surfaces(const ListBlock& block, const double* origins
       most = std::max(most, counts.back());
       until += counts.back();
     }
-    std::vector<SurfaceBuilder<float>> builders(until - from, SurfaceBuilder<float>(block.width));
+    std::vector<SurfaceBuilder<Value>> builders(until - from, SurfaceBuilder<Value>(block.width));
     if (winners.size() < most * block.lists) winners.resize(most * block.lists);
     for (std::uint64_t list = 0; list < block.lists; ++list) {
       const std::int64_t begin = block.offsets[list], end = block.offsets[list + 1];
@@ -137,15 +193,23 @@ std::vector<Surface> list_surfaces(const ListBlock& block, const double* origins
           builders[line - from].add(envelope.segments(), [&](std::uint32_t row) {
             return block.statistics + row * std::uint64_t{block.width};
           });
-          tried.clear();
-          for (const Segment& segment : envelope.segments()) tried.push_back(segment.line);
+          tried.resize(envelope.segments().size());
+          for (std::size_t at = 0; at < tried.size(); ++at) tried[at] = envelope.segments()[at].line;
         }
       }
     }
-    for (SurfaceBuilder<float>& builder : builders) surfaces.push_back(builder.finish());
+    for (SurfaceBuilder<Value>& builder : builders) surfaces.push_back(builder.finish());
     from = until;
   }
   return surfaces;
+}
+
+}  // namespace
+
+std::vector<Surface> list_surfaces(const ListBlock& block, const double* origins, const double* directions,
+                                   std::size_t lines) {
+  return has_small_differences(block) ? surfaces_with<std::int16_t>(block, origins, directions, lines)
+                                      : surfaces_with<double>(block, origins, directions, lines);
 }
 
 namespace {

@@ -32,8 +32,8 @@ struct ListBlock {
   std::uint32_t width;
 };
 
-// Collects what is added where, in any order of x. Values are differences of statistics, for which `float` is exact, or
-// sums of them.
+// Collects what is added where, in any order of x. `Value` must hold every difference of statistics: std::int16_t or,
+// for any, double.
 template <class Value>
 class SurfaceBuilder {
  public:
@@ -90,7 +90,8 @@ void SurfaceBuilder<Value>::add(const std::vector<Segment>& segments, RowOf row_
     const std::size_t begin = values_.size();
     changes_.push_back({segments[at].begin, begin});
     values_.resize(begin + width_);
-    for (std::uint32_t k = 0; k < width_; ++k) values_[begin + k] = static_cast<Value>(next[k]) - row[k];
+    for (std::uint32_t k = 0; k < width_; ++k)
+      values_[begin + k] = static_cast<Value>(static_cast<double>(next[k]) - static_cast<double>(row[k]));
     row = next;
   }
 }

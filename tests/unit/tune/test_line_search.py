@@ -85,6 +85,28 @@ def test_no_interval_is_better_than_the_best_step(seed, metric):
     assert surface.best_step(objective, StepRange(least_width=0.0)).score == best
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_many_changes_are_sorted_and_summed(whole):
+    """More points than fit a simple sort, of both signs; with whole numbers, many lists change in one place."""
+    draw = np.random.default_rng(7)
+    lists = []
+    for _ in range(900):
+        rows = int(draw.integers(2, 9))
+        features = draw.integers(-3, 4, (rows, 2)).astype(float) if whole else draw.normal(size=(rows, 2))
+        lists.append((features, draw.integers(0, 99, (rows, 10)).astype(np.float32)))
+    origin, direction = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    single = [surface_of([one], origin, direction) for one in lists]
+    points, places = np.unique(np.concatenate([one.points for one in single]), return_inverse=True)
+    changes = np.zeros((len(points), 10))
+    np.add.at(changes, places, np.concatenate([one.changes for one in single]))
+    stay = changes.any(axis=1)
+    assert len(places) > 1000 and (len(points) < 100) == whole
+    for surface in (surface_of(lists, origin, direction), merge(single)):
+        assert surface.points.tolist() == points[stay].tolist()
+        assert surface.changes.tolist() == changes[stay].tolist()
+        assert surface.base.tolist() == np.sum([one.base for one in single], axis=0).tolist()
+
+
 def test_changes_that_are_large_or_not_whole_are_kept():
     features = np.array([[5.0, 0.0], [0.0, 1.0], [-10.0, 2.0]])
     for change in (40_000.0, 0.25):
