@@ -320,8 +320,11 @@ class Objective:
     def width(self) -> int: ...
     def score(self, sums: npt.NDArray[np.float64]) -> float: ...
 
-_SurfaceArrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
+_SurfaceArrays = tuple[
+    npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64] | npt.NDArray[np.int16]
+]
 
+def use_wide_registers(wanted: bool) -> bool: ...
 def list_surfaces(
     features: npt.NDArray[np.float64],
     offsets: npt.NDArray[np.int64],
