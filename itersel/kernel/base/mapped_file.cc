@@ -34,8 +34,9 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::release(std::size_t begin, std::size_t size) const {
-  static const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t first = begin / page * page, end = std::min(begin + size, size_);
+  constexpr std::size_t kWindow = 1 << 16;  // whoever reads a page gets all of its window that is in the cache
+  const std::size_t first = begin / kWindow * kWindow;
+  const std::size_t end = std::min((begin + size + kWindow - 1) / kWindow * kWindow, size_);
   if (first < end) ::madvise(const_cast<char*>(data_) + first, end - first, MADV_DONTNEED);
 }
 
