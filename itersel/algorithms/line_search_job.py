@@ -162,12 +162,32 @@ def lines_of(side: Side) -> Lines:
     return side.cached("lines of a line search", (LINES,), lambda path: Lines.from_bytes(Path(path).read_bytes()))
 
 
+class LastLists:
+    """The lists that a process read last: the jobs of a round use the same ones. Only one shard's are kept."""
+
+    def __init__(self) -> None:
+        self._known: tuple[str, AccumulatedLists] | None = None
+
+    def of(self, item: WorkItem) -> AccumulatedLists:
+        key = item.values.get(LISTS)
+        if key is not None and self._known is not None and self._known[0] == key:
+            return self._known[1]
+        self._known = None  # its memory is free before the next one takes some
+        content = item.read_state()
+        if content is None:
+            raise InputError("the shard has no lists yet")
+        lists = AccumulatedLists.from_bytes(content)
+        if key is not None:
+            self._known = key, lists
+        return lists
+
+
+last_lists = LastLists()
+
+
 def lists_of(item: WorkItem) -> AccumulatedLists:
     """The lists that a shard has collected."""
-    content = item.read_state()
-    if content is None:
-        raise InputError("the shard has no lists yet")
-    return AccumulatedLists.from_bytes(content)
+    return last_lists.of(item)
 
 
 def with_lists(items: Sequence[WorkItem], states: Sequence[bytes]) -> Iterator[WorkItem]:

@@ -36,6 +36,9 @@ class RunConfig:
     """A folder or address that all workers reach, for what they need of the driver's files."""
     options: tuple[str, ...] = ()
     """Further options for the engine: of sbatch, or of mrjob's runner."""
+    tasks: Annotated[int, Range(1, 100_000)] | None = None
+    """Engines that start a task for each work item: most map tasks of a job, which then take several items each; none:
+    one task for each."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -44,3 +47,7 @@ class RunConfig:
     def processes(self) -> int:
         """Processes that the driver may use on its own machine."""
         return 1 if self.runner == INLINE else self.jobs
+
+    def items_per_task(self, items: int) -> int:
+        """How many of a job's work items a map task takes, one after the other."""
+        return 1 if self.tasks is None else max(1, -(-items // self.tasks))

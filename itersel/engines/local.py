@@ -104,6 +104,6 @@ class ProgressBoard:
 
     def sums(self) -> tuple[float, dict[str, float]]:
         """Progress and counts of all items, combined as the job says."""
-        lines = self.lines.tolist()
-        counts = self.job.combine(dict(zip(self.keys, line[1:], strict=True)) for line in lines)
-        return sum(line[0] for line in lines), counts
+        sums, largest = self.lines.sum(axis=0).tolist(), self.lines.max(axis=0, initial=0.0).tolist()
+        ways = enumerate(self.job.counts.items(), 1)
+        return sums[0], {key: largest[column] if how == "max" else sums[column] for column, (key, how) in ways}

@@ -112,6 +112,14 @@ class Shard:
         """Names by the shard's feature number."""
         return self.native.feature_names()
 
+    def feature_names_of(self, features: npt.NDArray[np.uint32]) -> list[str]:
+        """The names of the features with these numbers."""
+        return self.native.feature_names_of(features)
+
+    def features_matching(self, patterns: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """By feature number: whether a pattern is the feature's name, or its beginning with `*` after it."""
+        return self.native.features_matching(list(patterns))
+
     def feature_hashes(self) -> npt.NDArray[np.uint64]:
         """64-bit ids (itersel.model.vectors) by the shard's feature number."""
         return self.native.feature_hashes()

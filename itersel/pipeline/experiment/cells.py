@@ -161,6 +161,14 @@ class CellResult:
     """Which of the repeats."""
     models: int = 1
     """Into how many models the weights are divided: one for each domain, or one for all."""
+    sentences: int = 0
+    """Sentences of the tuning set; 0 for given weights, and for cells of earlier versions."""
+
+    @property
+    def sent_bytes(self) -> float | None:
+        """What the shards sent in all epochs; None if the algorithm does not count it."""
+        known = [epoch["sent"] for epoch in self.epochs if "sent" in epoch]
+        return sum(known) if known else None
 
     @property
     def system(self) -> str:
@@ -340,6 +348,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         tests=_test_conditions(plan),
         run=plan.cell.run,
         models=len(weights.by_domain) if isinstance(weights, DomainWeights) else 1,
+        sentences=sum(len(Shard(path)) for path in plan.training.shards) if plan.trainings else 0,
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": plan.training.epochs} | asdict(result))
     return result

@@ -23,7 +23,7 @@ from itersel.base.given import Given
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
-from itersel.pipeline.build_config import TRAIN, BuildConfig, FeatureGroups
+from itersel.pipeline.build_config import BuildConfig, FeatureGroups
 from itersel.pipeline.set_config import Name
 from itersel.run.config import TrainConfig, check_search, load_train_config
 from itersel.run.layout import RANDOM_KINDS
@@ -246,7 +246,7 @@ def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str]
     settings = Settings.read(path)
     file = load(ExperimentFile, settings)
     made = load(BuildConfig, _with(Settings.read(file.build), file.build_set).override(build_overrides))
-    sets = [TRAIN] * made.train.shards + [*made.train.held_out, *made.sets]
+    sets = made.set_names
     for key, names in (("devtest", (file.devtest,)), ("tests", file.tests)):
         for name in names:
             _check_set(name, sets, key, settings.find(key))

@@ -241,6 +241,24 @@ def test_lists_are_projected_once_for_all_steps(monkeypatch):
     assert read[3:] == ["0", "1", "0"], "only the newest one is kept"
 
 
+def test_lists_are_read_once_for_all_jobs_of_a_round():
+    def item(number, feature, key):
+        new = NewList.of(["a"], [{feature: 1.0}], np.zeros((1, 10), np.float32))
+        content = AccumulatedLists.empty(["s"], 10).extended([new]).to_bytes()
+        return WorkItem(
+            number, feature, values={} if key is None else {line_search_job.LISTS: key}, state_content=content
+        )
+
+    kept = line_search_job.LastLists()
+    first = kept.of(item(0, "f", "1"))
+    assert kept.of(item(0, "other", "1")) is first, "known by their checksum"
+    assert kept.of(item(1, "g", "2")).names == ["g"]
+    assert kept.of(item(0, "f", "1")).names == ["f"]
+    assert kept.of(item(0, "h", None)).names == ["h"]
+    with pytest.raises(InputError, match="no lists yet"):
+        kept.of(WorkItem(0, "nothing"))
+
+
 @pytest.mark.parametrize("sparse", ["fixed", "grouped"])
 def test_template_features_are_fixed_or_scaled_together(tmp_path, sparse):
     """R: features point the wrong way at first, with weights 2 and −1; turned round, and only so, they are right."""

@@ -315,13 +315,16 @@ def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
     score = evaluation.score("sgd-dev-dense")
     assert score.runs == pytest.approx(scores)
     (row,) = paper_table(made).rows
-    shown = [entry.plain() for entry in row.entries]
-    assert shown[3] == "3 runs"
+    labels = [column.label for column in paper_table(made).columns]
+    shown = dict(zip(labels, (entry.plain() for entry in row.entries), strict=True))
+    assert (shown["settings"], shown["sentences"]) == ("3 runs", str(len(references)))
     assert (
-        shown[5]
+        shown["devtest BLEU"]
         == f"{fmean(one.facts['devtest_bleu'] for one in results):.2f} @{'/'.join(str(one.chosen) for one in results)}"
     )
-    assert shown[6] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
+    assert shown["BLEU"] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
+    sent = [epoch["sent"] for epoch in results[0].epochs]
+    assert shown["MB sent"] == f"{sum(sent) / 2**20:.0f}" and min(sent) > 16 * min(one.weights for one in results)
     assert "3 of 6 cells are not finished" in paper_table(made).legend[-1]
     (repeats,) = paper_table(made).repeats
     assert (repeats.test, repeats.systems) == ("test", (("sgd-dev-dense", score.runs),))

@@ -121,6 +121,52 @@ def test_whole_days_are_held_out_and_no_pair_is_there_twice(folder):
     assert {line for line in text(folder, "train.source") if line.startswith("more")} == set(joined[27:])
 
 
+DIVIDED = """\
+  dev:
+    parts:
+      news: {source: news.de, references: [news.en, law.en], groups: news.days.gz}
+      law: {source: law.de, references: [law.en, news.en], groups: law.days.gz}
+    held_out:
+      tune: {pairs: 7, groups: true}
+      rest: 2
+  pooled: {of: tune, each: 1}
+"""
+
+
+def test_a_set_is_divided_by_days(folder):
+    """No day is on both sides; sentences, references, labels and line numbers stay together."""
+    plain = "train: {source: more.de, target: more.en}\nsets:\n" + DIVIDED
+    rest = CONFIG.partition("align: {given: links}\n")[2]
+    (folder / "c.yaml").write_text(f"work: work\nseed: 5\n{plain}align: {{effort: 0.1}}\n{rest}")
+    config = load_config(folder / "c.yaml")
+    results = {one.name: one.what for one in build(config)}
+    assert config.set_names == ["train", "dev", "tune", "rest", "pooled"]
+    assert "tune" in results["prepare.dev"] and "2 references" in results["prepare.dev"]
+    with gzip.open(folder / "news.days.gz", "rt") as news, gzip.open(folder / "law.days.gz", "rt") as law:
+        days = [line.split("\t")[0] for stream in (news, law) for line in stream]
+    sides = [
+        [line for name in order for line in (folder / name).read_text().splitlines()]
+        for order in (("news.de", "law.de"), ("news.en", "law.en"), ("law.en", "news.en"))
+    ]
+    labels = ["news"] * 12 + ["law"] * 12
+    lines = {name: [int(line) - 1 for line in text(folder, f"{name}.lines")] for name in ("dev", "tune", "rest")}
+    assert sorted(number for numbers in lines.values() for number in numbers) == list(range(24))
+    assert len(lines["rest"]) == 2 and len(lines["tune"]) >= 7
+    for name, numbers in lines.items():
+        for kind, side in zip(("source", "reference.0", "reference.1", "tasks"), (*sides, labels), strict=True):
+            assert text(folder, f"{name}.{kind}") == [side[number] for number in numbers]
+    held_out = {days[number] for number in lines["tune"]}
+    assert not held_out & {days[number] for name in ("dev", "rest") for number in lines[name]}
+    smaller = len(lines["tune"]) - max(Counter(days[number] for number in lines["tune"]).values())
+    assert smaller < 7, "a day more than needed"
+    assert set(text(folder, "pooled.source")) <= set(text(folder, "tune.source"))
+    assert [len(Shard(next(shards_path(config, name).glob("*.itsh")))) for name in ("dev", "tune")] == [
+        len(lines["dev"]),
+        len(lines["tune"]),
+    ]
+    assert all(one.skipped for one in build(config))
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["", "1", "2", "3", "4", "5"])), min_size=5),
@@ -187,6 +233,9 @@ def test_what_is_wrong_and_where(folder, capsys, old, new, message):
         ("sets.plain={source: d1.de, references: [d1.en], layout: domains}", "sets.plain.layout needs labels"),
         ("train={source: d1.de, target: d1.en, held_out: {x: {each: 1}}}", "train.held_out.x.each needs labels"),
         ("train={source: d1.de, target: d1.en, held_out: {x: {pairs: 1, groups: true}}}", "x.groups needs labels of"),
+        ("sets.a={source: d1.de, references: [d1.en], held_out: {x: {pairs: 1, groups: true}}}", "x.groups needs lab"),
+        ("sets.a={source: d1.de, references: [d1.en], held_out: {pooled: 1}}", "pooled: another set has the same name"),
+        ("sets.a={of: dev, each: 1, held_out: {x: 1}}", "sets.a.of excludes source, references"),
     ],
 )
 def test_what_needs_labels(folder, override, message, monkeypatch):
