@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from itersel import _kernel
 from itersel.base.files import atomic_write
 from itersel.grammar.grammar import Grammar, check_pass_through
 from itersel.model.features import GROUPS, TEMPLATE_BITS, templates
+
+if TYPE_CHECKING:  # numpy takes 15 MB, and decoding needs none of it
+    import numpy as np
+    import numpy.typing as npt
 
 
 class ShardWriter:
