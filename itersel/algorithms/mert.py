@@ -176,7 +176,13 @@ class Mert(Tuner):
         """The best step on each line, by a job over all shards."""
         config = self.config
         job = LineSearchJob(
-            tuning.run.reducers, tuning.number, step, config.objective(), config.least_width, config.reach
+            tuning.ranges,
+            tuning.number,
+            step,
+            config.objective(),
+            config.least_width,
+            config.reach,
+            one_shard=len(tuning.items) == 1,
         )
         side = {LINES: lines.to_bytes()}
         if self.keeps_lists:
@@ -189,9 +195,10 @@ class Mert(Tuner):
         if self.keeps_lists:
             return super().section_job(tuning, lines)
         job = ForestSectionJob(
-            tuning.run.reducers,
+            tuning.ranges,
             tuning.number,
             objective=self.config.objective(),
+            one_shard=len(tuning.items) == 1,
             decoder=self.settings.epoch.decoder,
         )
         side = {LINES: lines.to_bytes(), START: Vector.of_names(tuning.weights).to_bytes()}

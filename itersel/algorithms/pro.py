@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from itersel.algorithms.candidates_job import best_candidate
+from itersel.algorithms.candidates_job import Candidates, best_candidate
 from itersel.algorithms.line_search_job import lists_of
 from itersel.algorithms.tuner import Tuned, Tuner, TunerConfig, Tuning, generator
 from itersel.base.config import OneOf, Range
@@ -115,7 +115,7 @@ class Pro(Tuner):
             self.fit_on_driver(tuning, names) if self.config.gradient == "driver" else self.fit_by_job(tuning, names)
         )
         mixed = self.interpolated(tuning.weights, normalised(dict(zip(names, fitted.tolist(), strict=True))))
-        _, score = best_candidate(tuning, [mixed], self.config.objective())
+        _, score = best_candidate(tuning, Candidates.of(mixed), self.config.objective())
         return Tuned(mixed, score, {"pairs": pairs, "loss": loss})
 
     def fields(self, tuning: Tuning) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Usage:
     commit: str
     """See itersel.base.version.commit; several, in order and separated by commas, if other code resumed the work."""
     cpu_seconds: float | None = None
-    """Processor time on this machine, see `cpu_seconds`."""
+    """Processor time on this machine, see `cpu_seconds`; None if not recorded, or if others did the work."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Usage:

@@ -24,6 +24,7 @@ from itersel.base.version import commit
 from itersel.cli.arguments import add_jobs
 from itersel.engines import RUNNERS
 from itersel.pipeline.experiment.cells import build_data, is_begun, matching_cells, plan_cells
+from itersel.pipeline.experiment.chosen_shards import file_name
 from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
 from itersel.pipeline.experiment.mode_tables import mode_tables
@@ -178,5 +179,5 @@ def write_results(output: Path, config: ExperimentConfig, grid: GridResult, tabl
         write_report(grid.runs, place, title=title, features=FEATURES, sentences=SENTENCES, experiment=tables)
         return
     for test, evaluation in grid.evaluations.items():
-        place = output / f"report-{test}.html"
+        place = output / f"report-{file_name(test)}.html"
         write_report(grid.runs, place, title=f"{title}: {test}", evaluation=evaluation, experiment=tables)

@@ -766,6 +766,32 @@ def test_boxes_over_repeats(show):
                 assert np.abs(quartiles - box).max() < 1.1
 
 
+def test_a_learning_curve_has_intervals(show):
+    """Every interval reaches from its lower to its upper bound, on the scale of the points."""
+    browser = show("experiment")
+    (plot,) = large_experiment().plots
+    found = browser.execute_script(
+        """const chart = document.querySelector('#experiment [data-chart=setting-scores]');
+           const spread = (one) => { const box = one.getBBox(); return [box.y + box.height, box.y]; };
+           return [...chart.querySelectorAll('.interval')].map(spread)"""
+    )
+    lines = browser.execute_script(
+        """const chart = document.querySelector('#experiment [data-chart=setting-scores]');
+           return [...chart.querySelectorAll('.line')].map((one) =>
+             one.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map((point) => Number(point.split(' ')[1])))"""
+    )
+    values = np.array([value for _, several in plot.scores for value in several])
+    heights = np.array([y for line in lines for y in line])
+    slope, offset = np.polyfit(values, heights, 1)
+    assert slope < 0 and np.abs(slope * values + offset - heights).max() < 0.1
+    bounds = np.array([pair for several in plot.intervals for pair in several])
+    assert np.abs(slope * bounds + offset - np.array(found)).max() < 0.5
+    spoken = browser.execute_script(
+        "return document.querySelector('#experiment [data-chart=setting-scores] svg').getAttribute('aria-label')"
+    )
+    assert "100,000: 30.50 (30.00 to 31.50)" in spoken
+
+
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_scores_and_sizes_by_a_setting(show, size):
     """Scores on one scale, sizes on a logarithmic one, values of the setting spaced evenly; nothing for the unknown."""

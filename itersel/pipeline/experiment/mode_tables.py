@@ -116,8 +116,9 @@ def _score(evaluation: Evaluation, modes: Sequence[Mode], at: int, level: float)
         for k, other in enumerate(modes)
         if k != at and other.runs and evaluation.comparison(system, other.system).better(level) == system
     ]
-    bleu = evaluation.score(system).mean
-    return Entry(f"{bleu:.2f}", bleu, marks=Marks(tuple(beaten)))
+    score = evaluation.score(system)
+    spread = "" if score.deviation is None else f"±{score.deviation:.2f}"
+    return Entry(f"{score.mean:.2f}", score.mean, spread, marks=Marks(tuple(beaten)))
 
 
 def _repeats(grid: GridResult, modes: Sequence[Mode]) -> tuple[Repeats, ...]:
@@ -138,7 +139,7 @@ def _legend(grid: GridResult) -> tuple[str, ...]:
     """The same for all tables."""
     significance, results = grid.config.significance, grid.results
     several = (
-        " Columns with several runs, which have different seeds, have means."
+        " Columns with several runs, which have different seeds, have means; ±: standard deviation."
         if any(one.run > 1 for one in results)
         else ""
     )

@@ -12,8 +12,10 @@ from same_files import assert_same_files, files_of_build
 from itersel.base.errors import ConfigError
 from itersel.base.folders import MARK
 from itersel.cli import main
-from itersel.grammar.extraction import ExtractConfig, Extractor
+from itersel.grammar.extraction import ExtractConfig, Extractor, build_index
+from itersel.lists.source import ShardSource
 from itersel.lm.binary import write_binary
+from itersel.mapreduce.shard_item import fold_of
 from itersel.pipeline.build import build, built, stages
 from itersel.pipeline.build_config import load_config
 from itersel.pipeline.build_paths import alignment_path, language_model_path, source_path
@@ -169,6 +171,44 @@ def test_training_shards_leave_out_and_others_do_not(folder):
                 assert compiled == sides
     assert len(Shard(folder / "work" / "shards" / "dev" / "shard.0000.itsh").references(0)) == 2
     assert [one.sentences for one in check_folder(folder / "work" / "shards" / "dev")] == [[0, 1, 2, 3]]
+
+
+def test_folds_leak_nothing(folder):
+    """`extract.folds`: a sentence's rules, their values and its language model are those of a text without its fold."""
+    run(folder, "extract={folds: 3, phrase_features: true}", "lm={order: 2}")
+    config, work = load_config(folder / "c.yaml"), folder / "work"
+    texts = [source_path(config, "train"), work / "text" / "train.reference.0", alignment_path(config)]
+    columns = [path.read_text().splitlines() for path in texts]
+    model, rules = {}, {}
+    for fold in range(3):
+        reduced = [folder / f"{fold}.{path.name}" for path in texts]
+        for path, lines in zip(reduced, columns, strict=True):
+            write(path, [line for number, line in enumerate(lines) if number % 3 != fold])
+        build_index(*reduced, folder / f"{fold}.index")
+        rules[fold] = Extractor(folder / f"{fold}.index", ExtractConfig(phrase_features=True))
+        arguments = ["--text", str(reduced[1]), "--order", "2", "--output", str(folder / f"{fold}.gz")]
+        assert main(["lm", *arguments]) == 0
+        model[fold] = gzip.decompress((folder / f"{fold}.gz").read_bytes())
+    for record in check_folder(work / "shards" / "train"):
+        source = ShardSource(Shard(work / "shards" / "train" / record.name))
+        for position, number in enumerate(record.sentences):
+            fold = fold_of(source, position, 3)
+            assert fold == number % 3, "training takes the model of this number"
+            expected = parsed(rules[fold].extract(columns[0][number]))
+            assert parsed(source.data.grammar(position)) == pytest.approx(expected, abs=1e-6)
+            found = work / "model" / f"lm.without-fold.{fold:03}.arpa.gz"
+            assert gzip.decompress(found.read_bytes()) == model[fold]
+
+
+def parsed(grammar: bytes) -> dict[tuple[str, ...], float]:
+    """The values of all features, by rule and feature."""
+    found = {}
+    for line in grammar.decode().splitlines():
+        left, source, target, features, *_ = line.split(" ||| ")
+        for pair in features.split():
+            name, _, value = pair.partition("=")
+            found[left, source, target, name] = float(value)
+    return found
 
 
 @pytest.mark.parametrize(

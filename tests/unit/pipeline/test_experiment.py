@@ -25,6 +25,7 @@ from itersel.model.features import Weights, parse_groups
 from itersel.pipeline.build_paths import language_model_path, shards_path
 from itersel.pipeline.experiment import cells, schedule
 from itersel.pipeline.experiment.cells import CellPlan, CellResult, finished, plan_cells
+from itersel.pipeline.experiment.chosen_shards import chosen_shards
 from itersel.pipeline.experiment.config import ExperimentConfig, SignificanceConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, by_system, evaluate_cells
 from itersel.pipeline.experiment.results import Effort, effort, sentence
@@ -162,14 +163,15 @@ def taken_up(folder, done, tmp_path):
 
 def test_a_cell_knows_what_its_earlier_goes_took(taken_up):
     made = {
-        1: {"wall_seconds": 1000.0, "peak_megabytes": 10**6, "jobs": 7, "commit": "early", "cpu_seconds": 4000.0},
-        2: {"wall_seconds": 500.5, "peak_megabytes": 2, "jobs": 1, "commit": "late", "cpu_seconds": 30.5},
+        1: {"wall_seconds": 1000.0, "peak_megabytes": 10**6, "jobs": 7, "commit": "early", "cpu_seconds": 99.5},
+        2: {"wall_seconds": 500.5, "peak_megabytes": 2, "jobs": 1, "commit": "late", "cpu_seconds": 0.0},
     }
-    old, found = taken_up(lambda line: line.update(made=made[line["epoch"]]))
+    old, found = taken_up(lambda line: line.update(made=made[line["epoch"]], seconds={"decode": 1.5, "kbest": 0.5}))
     assert found.wall_seconds > 1500.5  # the rest was spent on the test set, just now
     assert (found.peak_megabytes, found.jobs) == (10**6, 7)
     assert found.commit.split(", ")[:2] == ["early", "late"]
-    assert found.cpu_seconds == 4030.5 and found.test_seconds > 0 and found.facts == old.facts
+    assert found.facts == old.facts and found.test_seconds > 0
+    assert found.cpu_seconds == 99.5 + 2.0, "of the second epoch, a part was done before it was resumed"
 
 
 def test_what_was_not_recorded_is_not_made_up(taken_up, tmp_path):
@@ -320,13 +322,16 @@ def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
     score = evaluation.score("sgd-dev-dense")
     assert score.runs == pytest.approx(scores)
     (row,) = paper_table(made).rows
-    shown = [entry.plain() for entry in row.entries]
-    assert shown[3] == "3 runs"
+    labels = [column.label for column in paper_table(made).columns]
+    shown = dict(zip(labels, (entry.plain() for entry in row.entries), strict=True))
+    assert (shown["settings"], shown["sentences"]) == ("3 runs", str(len(references)))
     assert (
-        shown[5]
+        shown["devtest BLEU"]
         == f"{fmean(one.facts['devtest_bleu'] for one in results):.2f} @{'/'.join(str(one.chosen) for one in results)}"
     )
-    assert shown[6] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
+    assert shown["BLEU"] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
+    sent = [epoch["sent"] for epoch in results[0].epochs]
+    assert shown["MB sent"] == f"{sum(sent) / 2**20:.0f}" and min(sent) > 16 * min(one.weights for one in results)
     assert "3 of 6 cells are not finished" in paper_table(made).legend[-1]
     (repeats,) = paper_table(made).repeats
     assert (repeats.test, repeats.systems) == ("test", (("sgd-dev-dense", score.runs),))
@@ -651,6 +656,80 @@ def test_sets_without_the_domains_of_a_test_set(folder, by_domain):
     (folder / "wrong.yaml").write_text(grid.replace("algorithm: sgd", "algorithm: given\n    weights: given.weights"))
     with pytest.raises(ConfigError, match="and no `tuning`, `set`, `vary`, `repeats` or `by_domain`"):
         load_experiment(folder / "wrong.yaml")
+
+
+PARTS_OF_SETS = """\
+build: build.yaml
+build_set: {sets.seen: {of: train, pairs: 12, size: 4}}
+devtest: devtest
+tests: [test, "seen:3-3"]
+train:
+  epochs: 1
+  allow_seen_references: true
+  epoch: {k: 10, metric: stupid_bleu, learn: {rule: margin_perceptron, eta: 0.01}}
+  layout: {kind: sequential}
+grid:
+  - {algorithm: sgd, name: pass, tuning: ["seen:1", "seen:2"], features: dense}
+  - {algorithm: sgd, tuning: dev+devtest, features: dense}
+significance: {trials: 10}
+"""
+
+
+def test_shards_of_sets_and_joined_sets(folder, tmp_path):
+    """A set of seen sentences, of which cells learn from the first shards and are tested on the last; figure 1 of
+    NAACL 2013 is the plot of the scores by sentences."""
+    for name in ("t.de", "t.en", "d.de", "d.en", "t.align", "build.yaml"):
+        shutil.copy(folder / name, tmp_path / name)
+    (tmp_path / "grid.yaml").write_text(PARTS_OF_SETS)
+    arguments = ["experiment", str(tmp_path / "grid.yaml"), "--output", str(tmp_path / "results")]
+    assert main(arguments) == 0
+    config = load_experiment(tmp_path / "grid.yaml")
+    plans = plan_cells(config)
+    names = ["pass-sgd-seen.1-dense", "pass-sgd-seen.2-dense", "sgd-dev+devtest-dense"]
+    assert [plan.cell.name for plan in plans] == names
+    assert [sum(len(Shard(path)) for path in plan.training.shards) for plan in plans[:2]] == [4, 8]
+    joined = [str(path.parent.name) for path in map(Path, plans[2].training.shards)]
+    assert joined == ["dev", "devtest"]
+    (tested,) = plans[0].tests["seen:3-3"]
+    assert len(Shard(tested)) == 4 and tested not in plans[1].training.shards
+    known = (tmp_path / "work" / "text" / "train.source").read_text().splitlines()
+    assert {Shard(tested).source(number) for number in range(4)} <= set(known)
+    grid = evaluate_cells(config, plans)
+    table = paper_table(grid)
+    settings = [column.label for column in table.columns].index("settings")
+    assert [row.entries[settings].text for row in table.rows] == ["pass", "pass", ""], "the names of blocks are shown"
+    assert [plot.setting for plot in table.plots] == ["sentences"] * 2, "one for each test set"
+    seen = table.plots[1]
+    assert seen.caption == "pass-sgd-seen-dense: seen:3-3 BLEU by the number of sentences learned from"
+    assert seen.values == ("4", "8")
+    assert seen.scores[0][1] == tuple(grid.evaluations["seen:3-3"].score(name).mean for name in names[:2])
+    assert seen.scores[1][0] == names[2], "what learned from other sentences, for comparison"
+    assert (tmp_path / "results" / "report-seen.3-3.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("dev+devtest", "dev+nothing", "is 'nothing', but the build has no such set"),
+        ("dev+devtest", "dev+train", "'dev\\+train', but train cannot be joined with other sets"),
+        ("dev+devtest", "dev+", "several sets, joined by \\+"),
+        ('"seen:3-3"', '"seen:0"', "tests.*several sets, joined by \\+"),
+    ],
+)
+def test_wrong_parts_of_sets(folder, tmp_path, old, new, message):
+    shutil.copy(folder / "build.yaml", tmp_path)
+    (tmp_path / "grid.yaml").write_text(PARTS_OF_SETS.replace(old, new, 1))
+    with pytest.raises(ConfigError, match=message):
+        load_experiment(tmp_path / "grid.yaml")
+
+
+def test_shards_that_are_not_there():
+    shards = {"a": ("a1", "a2"), "b": ("b1",)}
+    assert chosen_shards("b+a:2-2", "tests", shards.__getitem__) == ("b1", "a2")
+    with pytest.raises(ConfigError, match="tests is 'a:3', but a has 2 shards"):
+        chosen_shards("a:3", "tests", shards.__getitem__)
+    with pytest.raises(ConfigError, match=r"'a:1\+a' *, which names a shard twice"):
+        chosen_shards("a:1+a", "tuning", shards.__getitem__)
 
 
 HELD_OUT = """\

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ import sacrebleu
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
+from itersel.base.paper_table import PaperTable
 from itersel.base.spare_processes import borrowed, give, share
 from itersel.base.workers import ordered_map
 from itersel.cli import main
@@ -33,6 +34,7 @@ from itersel.pipeline.experiment.mode_tables import mode_tables
 from itersel.pipeline.experiment.plots import plots
 from itersel.pipeline.experiment.schedule import largest_first, run_cells
 from itersel.pipeline.experiment.setting_tables import setting_tables
+from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Sentence
 from itersel.report.gather import gather
 from itersel.report.sharing import sharing, sharing_tables
@@ -138,6 +140,8 @@ def test_rows_are_test_sets_and_domains_and_columns_are_modes(folder, done):
         assert [len(several) for several in runs.values()] == [1, 1, 1, 2]
         scores = {mode: fmean(bleu(run, references) for run in several) for mode, several in runs.items()}
         assert [entry.value for entry in row.entries[1:]] == pytest.approx(list(scores.values()), abs=1e-9)
+        spreads = [f"±{stdev(bleu(run, references) for run in runs['resharding']):.2f}"]
+        assert [entry.note for entry in row.entries[1:]] == ["", "", "", *spreads]
         metric = CorpusMetric("bleu", [[one] for one in references])
         statistics = {mode: np.stack([metric.statistics(run) for run in several]) for mode, several in runs.items()}
         better = set()
@@ -467,3 +471,41 @@ def test_plots_of_one_setting(done):
     assert scores["average BLEU"] == pytest.approx([fmean(pair) for pair in halves])
     apart = [replace(system, varied=system.varied | {"epoch.k": k}) for k, system in enumerate(systems[:3])]
     assert plots(grid, apart) == ()
+
+
+def test_plots_by_the_number_of_sentences(done):
+    """Cells that differ in the number of shards only make a curve for each test set, beside the best other system."""
+    _, _, grid = done
+    names = list(grid.evaluations["pooled"].systems)
+    one = replace(grid.results[0], models=1, epochs=[], varied={})
+    key = one.declaration.choice.key
+    grid = replace(grid, evaluations={test: _renamed(scores, names) for test, scores in grid.evaluations.items()})
+    curve = [
+        replace(one, name="x-train-all", tuning="train", sentences=300, weights=7, facts={key: 10.0}),
+        replace(one, name="x-train.2-all", tuning="train:2", sentences=200, weights=5, facts={key: 10.0}),
+    ]
+    others = [
+        replace(one, name="y-dev", tuning="dev", sentences=50, facts={key: 20.0}),
+        replace(one, name="z-dev", tuning="dev", sentences=50, facts={key: 19.0}),
+    ]
+    made = plots(grid, [*curve, *others])
+    assert [plot.setting for plot in made] == ["sentences"] * len(grid.evaluations)
+    for plot, evaluation in zip(made, grid.evaluations.values(), strict=True):
+        assert plot.values == ("200", "300") and plot.sizes == (5, 7)
+        expected = [evaluation.score(name) for name in ("x-train.2-all", "x-train-all")]
+        best = evaluation.score("y-dev")
+        assert plot.scores[0][1] == tuple(score.mean for score in expected)
+        assert plot.scores[1] == ("y-dev", (best.mean, best.mean))
+        assert plot.intervals == (tuple(score.interval for score in expected), (best.interval, best.interval))
+        values = experiment_values(PaperTable((), (), (), plots=(plot,)))["plots"][0]["scores"]
+        assert values[1]["intervals"] == [list(best.interval)] * 2
+    assert plots(grid, [curve[0], *others]) == ()
+    named = [replace(curve[0], name="other-x-train-all"), curve[1]]
+    assert plots(grid, named) == (), "blocks with different names are different experiments"
+
+
+def _renamed(evaluation, names):
+    """The same scores under the names of the test's systems."""
+    new = dict(zip(names, ("x-train-all", "x-train.2-all", "y-dev", "z-dev"), strict=False))
+    scores = tuple(replace(one, system=new[one.system]) for one in evaluation.scores if one.system in new)
+    return replace(evaluation, scores=scores)
