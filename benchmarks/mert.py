@@ -75,6 +75,7 @@ def measure_run(args: argparse.Namespace) -> None:
     print(f"decode_cpu_seconds: {decoding:.1f}")
     print(f"optimise_share: {1 - decoding / total:.3f}")
     print(f"speedup_2_processes: {elapsed / elapsed_together:.2f}")
+    print(f"cpu_seconds_2_processes: {both:.1f}")
     print(f"driver_share: {driver / both:.3f}")
     print(f"peak_mb: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
     print(f"peak_mb_of_a_worker: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")
