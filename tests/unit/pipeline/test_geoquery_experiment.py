@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from geoquery_outcomes import outcomes
-from itersel.pipeline.geoquery_experiment import Acl2014, SelectionOfText, load_experiment, select_pairs
+from itersel.pipeline.geoquery_experiment import Acl2014, load_experiment
+from itersel.pipeline.geoquery_text import SelectionOfText, model_lines, select_pairs, spelled
 from report_runs import HOSTILE, make_runs
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "experiments" / "acl2014.yaml"
