@@ -136,8 +136,8 @@ class RebolConfig(SelectConfig):
     scale: Annotated[float, Range(0)] = 0.0
     """As for rampion."""
     references: Annotated[str, OneOf(*REFERENCES)] = "grow"
-    """Successful predictions become references: all (grow), only the last one as in the authors' program, or none
-    (fixed)."""
+    """Successful predictions become references: all (grow), only the last one, each for its own update alone and
+    instead of the others as in the authors' program (prediction), or none (fixed)."""
     ask_prediction_only: bool = False
     """The authors' rebol_light: only the prediction is tried out."""
 

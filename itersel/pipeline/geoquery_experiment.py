@@ -47,7 +47,7 @@ from itersel.pipeline.geoquery_tables import (
     variants,
     wins,
 )
-from itersel.pipeline.geoquery_text import SelectionOfText, model_lines, select_pairs, spelled
+from itersel.pipeline.geoquery_text import SelectionOfText, model_lines, name_pairs, select_pairs, spelled
 from itersel.report import write_report
 from itersel.response.config import checksum_of
 from itersel.response.geoquery.data import (
@@ -58,7 +58,7 @@ from itersel.response.geoquery.data import (
     read_questions,
     read_splits,
 )
-from itersel.response.geoquery.database import FACTS_FILE
+from itersel.response.geoquery.database import FACTS_FILE, read_database
 from itersel.response.geoquery.response import GeoQueryResponse
 from itersel.response.geoquery.scores import f1_scores
 from itersel.run.config import TrainConfig, load_train_config
@@ -169,7 +169,8 @@ class Acl2014:
             [self.english[number].text for number in train],
             [pair[0] for pair in pairs],
         )
-        self._write("base", select_pairs(pairs, questions, self.config.text))
+        names = name_pairs(read_database(self._facts()), self.config.text)
+        self._write("base", [*select_pairs(pairs, questions, self.config.text), *names])
         if self.config.text.model_of_all:
             self._write_lines("model.en", model_lines(pairs, self.config.text))
         for name, ids, sources in (

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from itersel.base.config import Range
+from itersel.response.geoquery.data import normalized
+from itersel.response.geoquery.database import Database
 from itersel.response.geoquery.typos import correct_typos
 from itersel.response.geoquery.umlauts import Spelling
 
@@ -32,6 +34,9 @@ class SelectionOfText:
     short_words: Annotated[int, Range(1)] = 20
     questions: bool = False
     """Keep all questions, and each once more without its question mark, which GeoQuery's questions do not have."""
+    names: Annotated[int, Range(0)] = 0
+    """How often each place of the database is a pair of its own, the same in both languages: parliament seldom speaks
+    of Rhode Island, and `ohio` or `island` would be translated."""
     model_of_all: bool = False
     """Estimate the language model on the English side of all pairs, not only of those that are kept."""
 
@@ -50,6 +55,13 @@ def select_pairs(pairs: Sequence[Pair], questions: Sequence[str], rule: Selectio
         or (rule.questions and is_question(pair))
     ]
     return kept + (without_marks(short) if rule.questions else [])
+
+
+def name_pairs(database: Database, rule: SelectionOfText) -> list[Pair]:
+    """Names of states, cities, rivers and mountains, which are the same in German and English."""
+    entities = (*database.states, *database.cities, *database.capitals, *database.rivers, *database.places)
+    names = dict.fromkeys(normalized(entity.names[0]) for entity in entities)
+    return [(name, name) for name in names for _ in range(rule.names)]
 
 
 def model_lines(pairs: Sequence[Pair], rule: SelectionOfText) -> list[str]:

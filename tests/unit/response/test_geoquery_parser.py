@@ -39,6 +39,18 @@ def test_the_response_compares_answers(files, geoquery, tmp_path):
             response(id, ["what is the capital of ohio"])
 
 
+def test_an_empty_gold_answer_can_be_no_success(files, geoquery, tmp_path):
+    """A failing query has no answer, either, so success would mean little."""
+    (tmp_path / "gold").write_text("[cityid(columbus,oh)]\n[]\n")
+    made = [files.index, files.language_model, geoquery / FACTS_FILE, tmp_path / "gold"]
+    strict, usual = GeoQueryResponse(*made, accept_empty=False), GeoQueryResponse(*made)
+    empty = "what is the capital of columbus"
+    assert usual.answer(empty) == "[]"
+    assert (usual("1", [empty]), strict("1", [empty])) == ([True], [False])
+    assert strict("0", ["what is the capital of ohio"]) == [True]
+    assert strict.checksum != usual.checksum
+
+
 def test_the_checksum_is_of_all_that_matters(files, geoquery, tmp_path):
     made = set()
     for gold in ("[]\n", "[]\n", "[1.0]\n"):
