@@ -20,6 +20,10 @@ from itersel.response.geoquery.parser import DECODER, EXTRACTION, WEIGHTS, Quest
 from itersel.response.protocol import Outcome
 
 
+RULES = 2
+"""Counts the changes of the parser's code that change answers: those cached before are then forgotten."""
+
+
 class GeoQueryResponse:
     """Sentence i is the i-th line of the gold answers, counted from 0."""
 
@@ -37,9 +41,9 @@ class GeoQueryResponse:
         self.golds = [line.strip() for line in read_lines(gold)]
         self.gold_path = os.fspath(gold)
         self.database = read_database(facts)
-        self.parser = QuestionParser(index, language_model, chosen)
+        self.parser = QuestionParser(index, language_model, self.database, chosen)
         files = [file_checksum(path) for path in (index, language_model, facts, gold)]
-        settings = [repr(EXTRACTION), repr(DECODER), self.parser.k, sorted(chosen.items()), accept_empty]
+        settings = [RULES, repr(EXTRACTION), repr(DECODER), self.parser.k, sorted(chosen.items()), accept_empty]
         self.accept_empty = accept_empty
         self.checksum = checksum_of({"files": files, "settings": settings})
         self._answers: dict[str, str | None] = {}

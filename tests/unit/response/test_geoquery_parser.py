@@ -6,7 +6,7 @@ from itersel.base.errors import InputError
 from itersel.cli import main
 from itersel.pipeline.geoquery_parser import build_parser
 from itersel.response.geoquery.data import GOLD_FILE
-from itersel.response.geoquery.database import FACTS_FILE
+from itersel.response.geoquery.database import FACTS_FILE, read_database
 from itersel.response.geoquery.response import GeoQueryResponse
 from itersel.response.protocol import outcomes
 
@@ -16,8 +16,8 @@ def files(geoquery, tmp_path_factory):
     return build_parser(geoquery, tmp_path_factory.mktemp("parser"), range(0, 880, 4))
 
 
-def test_it_knows_questions_of_its_kind(files):
-    parser = files.open()
+def test_it_knows_questions_of_its_kind(files, geoquery):
+    parser = files.open(read_database(geoquery / FACTS_FILE))
     parse = parser.parse("what is the capital of ohio ?")
     assert str(parse.tree) == "answer(capital(loc_2(stateid('ohio'))))"
     assert parse.tokens == "answer@1 capital@1 loc_2@1 stateid@1 ohio@s"
