@@ -42,6 +42,8 @@ class HopeFear:
     reference of its own update and is then forgotten, as in the authors' program (prediction), or nothing (fixed)."""
     ask_prediction_only: bool = False
     """Ask about ŷ only; the other hypothesis is argmax s ± c whatever the task says (the authors' `rebol_light`)."""
+    corrections_only: bool = False
+    """Learn nothing where ŷ succeeds, as a perceptron would: the step would go further the way that the model goes."""
     around_prediction: bool = False
     """Without e: ŷ is y⁺ if it equals a reference, otherwise y⁻, as in the authors' program."""
 
@@ -103,6 +105,8 @@ def choose(
     success = questions.first([predicted], True) is not None
     if success and rule.cost and rule.references != "fixed" and with_reference is not None:
         metric = with_reference(predicted)
+    if success and rule.corrections_only:
+        return Chosen(None, predicted, True)
     hope, fear = _orders(scores, metric, rule)
     if rule.ask_prediction_only:
         better, worse = (predicted, fear[0]) if success else (hope[0], predicted)

@@ -40,8 +40,9 @@ WEIGHTS: Mapping[str, float] = {
     "WordPenalty": -2.0,
 }
 """Set by hand, looking at the folds of the 600 training questions."""
-LIST = 100
-"""Hypotheses among which a plausible form is looked for."""
+LIST = 20
+"""Hypotheses among which a plausible form is looked for. With 100, F1 on the folds is 84.47 instead of 84.31, in twice
+the time on bad translations."""
 
 
 @dataclass(frozen=True)
