@@ -67,7 +67,8 @@ $(VENV)/ready: $(VENV)/bin/python $(SOURCES)
 # pip installs packages one after the other, while the kernel is compiled. Bytecode is made for what is imported.
 $(VENV)/packages: $(VENV)/bin/python setup.cfg
 	$(BIN)/python tools/requirements.py test > $(VENV)/requirements.txt
-	$(BIN)/python -m pip install --quiet --no-compile -r $(VENV)/requirements.txt
+	DIST_EXTRA_CONFIG=$(abspath tools/wheels.cfg) $(BIN)/python -m pip install --quiet --no-compile \
+	  -r $(VENV)/requirements.txt
 	touch $@
 
 $(VENV)/kernel: $(VENV)/bin/python $(SOURCES)

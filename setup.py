@@ -99,13 +99,23 @@ ROOT = Path(__file__).resolve().parent
 KERNEL = Path("itersel") / "kernel"
 BINDINGS = "bindings"  # the only folder there that includes headers of Python and pybind11
 JOINED = "all.cc"
+# Each room's files are compiled as one source: headers and templates, most of the work, are compiled once and not for
+# every file. `decode` has one file that takes longer than all others together, so it stays as it is.
+JOINED_ROOMS = (BINDINGS, "base", "grammar", "learn", "metrics", "shards", "tune")
+BUILD_ID = KERNEL / "base" / "build_id.cc"  # changes with every other file
 RESOURCES = ("jobs", "conf", "data/demo", "data/sample")
 INSTALLED = Path("itersel") / "_installed"  # itersel.base.resources looks there
 MACROS = [("KENLM_MAX_ORDER", "6"), ("NDEBUG", None), ("HAVE_CLOCKGETTIME", None)]
-# The kernel compresses at a low level: without the searches of the high ones, zstd compiles in half the time. Another
-# copy of zstd in the process, such as Python's own, must not be mistaken for ours.
-ZSTD_MACROS = [f"-DZSTD_EXCLUDE_{name}_BLOCK_COMPRESSOR" for name in ("BTLAZY2", "BTOPT", "BTULTRA", "LAZY2", "LAZY")]
+# The kernel compresses at levels up to 1, which use the search called "fast": without the others, and without functions
+# that nobody calls, zstd compiles in a quarter of the time. Another copy of zstd in the process, such as Python's own,
+# must not be mistaken for ours.
+ZSTD_SEARCHES = ("BTLAZY2", "BTOPT", "BTULTRA", "LAZY2", "LAZY", "GREEDY", "DFAST")
+ZSTD_MACROS = [f"-DZSTD_EXCLUDE_{name}_BLOCK_COMPRESSOR" for name in ZSTD_SEARCHES]
 ZSTD_MACROS += ["-DZSTDLIB_VISIBLE=", "-DZSTDERRORLIB_VISIBLE=", "-DZDICTLIB_VISIBLE="]
+ZSTD_FUNCTIONS = (  # that itersel/kernel/base/compression.cc calls; the compiler drops what these do not need
+    *("CCtx_setParameter", "compress2", "compressBound", "createCCtx", "createDCtx", "decompress", "decompressDCtx"),
+    *("freeCCtx", "freeDCtx", "getErrorName", "getFrameContentSize", "isError"),
+)
 COMPILER_HELP = (
     "A C++17 compiler is needed to build itersel's kernel.\n"
     "  Debian/Ubuntu: apt-get install g++ python3-dev\n"
@@ -141,6 +151,14 @@ def read_dependencies(path: Path, source: Path) -> list[Path] | None:
     return [file for file in found if file.is_relative_to(ROOT) or file == source] if source in found else None
 
 
+def written(path: Path, content: str) -> Path:
+    """The file with that content; one that has it already stays as old as it is."""
+    if not path.exists() or path.read_text() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return path
+
+
 def foreign_headers(folder: Path) -> Path:
     """A file that is as old as the versions of Python's and pybind11's headers in use.
 
@@ -148,11 +166,7 @@ def foreign_headers(folder: Path) -> Path:
     """
     import pybind11
 
-    path, content = folder / "headers.txt", f"{sys.implementation.cache_tag}, pybind11 {pybind11.__version__}\n"
-    if not path.exists() or path.read_text() != content:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    return path
+    return written(folder / "headers.txt", f"{sys.implementation.cache_tag}, pybind11 {pybind11.__version__}\n")
 
 
 @dataclass(frozen=True)
@@ -163,6 +177,7 @@ class Unit:
     folder: Path  # of the object
     includes: tuple[str, ...]
     flags: tuple[str, ...]
+    members: tuple[Path, ...] = ()  # of a library's joined sources
 
     @property
     def target(self) -> Path:
@@ -176,21 +191,17 @@ class Unit:
     def is_new(self) -> bool:
         made_of = read_dependencies(self.used, self.source)
         headers = [foreign_headers(self.folder)] if self.source.parent.name == BINDINGS else []
-        return made_of is not None and newer(self.target, [*made_of, *headers])
+        return made_of is not None and newer(self.target, [*made_of, *headers, *self.members])
 
     def cost(self) -> int:
         """Grows with the time to compile: joined sources are more work than any single one."""
         return self.source.stat().st_size + 100_000 * (self.source.name == JOINED)
 
 
-def joined(sources: list[Path], folder: Path) -> Path:
-    """A source file that includes others, to be compiled in their place."""
-    names = [f"{source.parent.name}/{source.name}" for source in sources]
-    path, content = folder / JOINED, "".join(f'#include "{name}"\n' for name in names)
-    if not path.exists() or path.read_text() != content:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    return path
+def joined(sources: list[Path], folder: Path, root: Path = ROOT / KERNEL) -> Path:
+    """A source file that includes others, to be compiled in their place. `root` is where includes are looked up."""
+    names = [source.relative_to(root).as_posix() for source in sources]
+    return written(folder / JOINED, "".join(f'#include "{name}"\n' for name in names))
 
 
 def build_details(flags: list[str]) -> list[str]:
@@ -236,15 +247,13 @@ class BuildKernel(build_ext):
         flags = sanitized if sanitize else optimized
         includes = [str(path) for path in ext.include_dirs] + self.include_dirs
         own = ["-isystem", str(kenlm), "-isystem", str(zstd), *flags, "-Wall", "-Wextra", *build_details(flags)]
-        (build / "itersel" / "base_build_id.o").unlink(missing_ok=True)  # changes with every other file
+        (build / "itersel" / "base_build_id.o").unlink(missing_ok=True)
         # With sanitizers pybind11's templates take three times as long; most of that is optimizing what hardly runs,
         # and checking its arithmetic. Linked last, the bindings' copies of the kernel's inline functions do not count.
         glue = ["-O0", "-fno-sanitize=undefined"] if sanitize else []
         sources = [ROOT / name for name in ext.sources]
-        # As one source: headers and templates, most of the work, are compiled once and not for every file. A sanitized
-        # kernel is never compiled in part, so larger files are joined there, too.
-        for room in (BINDINGS, "learn", *(("grammar",) if sanitize else ())):
-            members = [source for source in sources if source.parent.name == room]
+        for room in JOINED_ROOMS:
+            members = [source for source in sources if source.parent.name == room and source != ROOT / BUILD_ID]
             sources = [source for source in sources if source not in members] + [joined(members, build / room)]
         units = [
             Unit(source, build / "itersel", (*includes,), (*own, *(glue if source.parent.name == BINDINGS else ())))
@@ -258,7 +267,7 @@ class BuildKernel(build_ext):
         outdated = {
             archive: made_of
             for archive, made_of in libraries.items()
-            if not newer(archive, [unit.source for unit in made_of])
+            if not newer(archive, [path for unit in made_of for path in (unit.source, *unit.members)])
         }
         try:
             self.compile_all([*units, *(unit for made_of in outdated.values() for unit in made_of)])
@@ -323,15 +332,25 @@ class BuildKernel(build_ext):
 
 
 def kenlm_units(kenlm: Path, build: Path, flags: list[str]) -> list[Unit]:
+    """As one source, which takes half the time; one file has a name in common with another and stays apart."""
     folders = [kenlm / "lm", kenlm / "util", kenlm / "util" / "double-conversion"]
     sources = sorted(source for folder in folders for source in folder.glob("*.cc"))
     sources = [s for s in sources if not s.name.endswith(("main.cc", "test.cc"))]
-    return [Unit(source, build / "kenlm", (str(kenlm),), (*flags, "-w")) for source in sources]
+    apart = kenlm / "util" / "float_to_string.cc"
+    members = [source for source in sources if source != apart]
+    whole = joined(members, build / "kenlm-sources", kenlm)
+    settings = (build / "kenlm", (str(kenlm),), (*flags, "-w"))
+    return [Unit(whole, *settings, members=(*members,)), Unit(apart, *settings)]
 
 
 def zstd_units(zstd: Path, build: Path, flags: list[str]) -> list[Unit]:
+    called = "".join(f"extern __typeof__({name}) {name} SEEN;\n" for name in (f"ZSTD_{one}" for one in ZSTD_FUNCTIONS))
+    head = "#define SEEN __attribute__((externally_visible))\n#define ZSTD_STATIC_LINKING_ONLY\n"
+    source = written(build / "zstd-sources" / "all.c", f'{head}#include "zstd.h"\n{called}#include "zstd.c"\n')
     in_c = [flag for flag in flags if flag != "-std=c++17"]
-    return [Unit(zstd / "zstd.c", build / "zstd", (str(zstd),), (*in_c, "-w", *ZSTD_MACROS))]
+    return [
+        Unit(source, build / "zstd", (str(zstd),), (*in_c, "-w", "-fwhole-program", *ZSTD_MACROS), (zstd / "zstd.c",))
+    ]
 
 
 def pybind11_include() -> str:

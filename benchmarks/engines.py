@@ -6,6 +6,9 @@ the processor time of decoding and learning, spread over the processors that the
 epoch's weights as they travel to the workers, header apart: 16 is the limit. For Hadoop, `model_copies_` are how often
 each node of the local cluster fetched the language model for all of its map tasks.
 
+With `--shards N`, it is a load test instead: one epoch over N tiny shards, what an engine adds per shard, the memory of
+a reducer, and what the driver holds (benchmarks/many_shards.py). Map tasks are at most `--tasks`, by default 100.
+
 An engine that needs a cluster uses the one that is there: start it first (docs/engines.md).
 """
 
@@ -25,8 +28,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import many_shards  # noqa: E402
+
 from itersel.base.errors import UserError  # noqa: E402
-from itersel.engines import RUNNERS, RunConfig  # noqa: E402
+from itersel.engines import RunConfig  # noqa: E402
 from itersel.learn.mixing import SelectionConfig  # noqa: E402
 from itersel.model.vectors import HEADER, Vector  # noqa: E402
 from itersel.pipeline.build import build  # noqa: E402
@@ -76,9 +81,11 @@ def measure(config: TrainConfig, run: Path) -> Lines:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("engine", nargs="+", choices=RUNNERS)
-    parser.add_argument("--reducers", type=int, default=2)
+    many_shards.add_arguments(parser, shards=None)
     args = parser.parse_args()
+    if args.shards is not None:
+        many_shards.load_test(args)
+        return
     with tempfile.TemporaryDirectory(prefix="itersel-engines-") as temporary:
         folder = Path(temporary)
         data = load_config(ROOT / "conf" / "sample.yaml", [f"work={folder / 'work'}"])

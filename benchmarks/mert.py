@@ -2,10 +2,13 @@
 
     python benchmarks/mert.py     prints line_searches_per_cpu_second, best_steps_per_cpu_second, peak_mb
     python benchmarks/mert.py --shards 'val/*.itsh' --lm lm.bin --start weights.txt [--rounds N]
-                                  prints optimise_share of a whole run: processor time outside decoding
+                                  prints, of a whole run, optimise_share: processor time outside decoding; and
+                                  speedup_2_processes: how much faster the same run is with two processes
 
 A line search is the error surface of one direction over all lists. Twelve coordinates and two random directions start
-from each of three points; projections of hypotheses onto points and directions are part of the time.
+from each of three points; projections of hypotheses onto points and directions are part of the time. The speedup is one
+of elapsed time, so it needs two idle cores; driver_share, the part of the processor time that is not spread over
+processes, does not.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import json
 import resource
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +27,7 @@ from itersel.algorithms.mert import MertConfig
 from itersel.engines import RunConfig
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
+from itersel.run.layout import LayoutConfig
 from itersel.tune.objective import Objective
 from itersel.tune.surface import list_surfaces
 
@@ -44,7 +49,7 @@ def lists(count: int, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def measure_run(args: argparse.Namespace) -> None:
-    """MERT with its defaults, in one process; decoding is what the k-best jobs say they decoded."""
+    """MERT with its defaults over two shards, in one process and then in two."""
     config = TrainConfig(
         (args.shards,),
         algorithm="mert",
@@ -52,21 +57,42 @@ def measure_run(args: argparse.Namespace) -> None:
         language_model=args.lm,
         start=args.start,
         epochs=args.rounds,
+        layout=LayoutConfig("random", shards=2),
         run=RunConfig("inline"),
     )
     with tempfile.TemporaryDirectory() as folder:
-        began = time.process_time()
-        train(config, folder)
-        total = time.process_time() - began
-        lines = map(json.loads, (Path(folder) / "statistics.jsonl").read_text().splitlines())
+        alone, together = Path(folder) / "alone", Path(folder) / "together"
+        elapsed, total, _ = timed(config, alone)
+        lines = map(json.loads, (alone / "statistics.jsonl").read_text().splitlines())
         epochs = [line for line in lines if line["shard"] is None]
-    # The first round decodes twice, and counts the second time only.
+        elapsed_together, both, driver = timed(replace(config, run=RunConfig("local", jobs=2)), together)
+        assert (alone / "weights.vec").read_bytes() == (together / "weights.vec").read_bytes()
+    # Decoding is what the k-best jobs say they decoded. The first round decodes twice, and counts the second time only.
     decoding = sum(line["seconds"]["decode"] for line in epochs) + epochs[0]["seconds"]["decode"]
     print(f"rounds: {len(epochs)}")
+    print(f"line_searches: {sum(line['line_searches'] for line in epochs)}")
     print(f"cpu_seconds: {total:.1f}")
     print(f"decode_cpu_seconds: {decoding:.1f}")
     print(f"optimise_share: {1 - decoding / total:.3f}")
+    print(f"speedup_2_processes: {elapsed / elapsed_together:.2f}")
+    print(f"cpu_seconds_2_processes: {both:.1f}")
+    print(f"driver_share: {driver / both:.3f}")
     print(f"peak_mb: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
+    print(f"peak_mb_of_a_worker: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f}")
+
+
+def timed(config: TrainConfig, folder: Path) -> tuple[float, float, float]:
+    """Train: elapsed seconds, processor time of all processes, and of this one."""
+
+    def clocks() -> np.ndarray:
+        own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        mine = own.ru_utime + own.ru_stime
+        return np.array([time.perf_counter(), mine + children.ru_utime + children.ru_stime, mine])
+
+    began = clocks()
+    train(config, folder)
+    elapsed, both, own = (clocks() - began).tolist()
+    return elapsed, both, own
 
 
 def main() -> None:

@@ -144,6 +144,8 @@ class Shard:
     def references(self, sentence: int) -> list[str]: ...
     def grammar(self, sentence: int) -> bytes: ...
     def feature_names(self) -> list[str]: ...
+    def feature_names_of(self, features: npt.NDArray[np.uint32]) -> list[str]: ...
+    def features_matching(self, patterns: Sequence[str]) -> npt.NDArray[np.bool_]: ...
     def feature_hashes(self) -> npt.NDArray[np.uint64]: ...
 
 # decode
@@ -260,6 +262,8 @@ class EpochOptions:
         metric: Metric,
         learn: LearnOptions,
         leave_out: list[str],
+        rates: list[tuple[str, float]],
+        background: float,
         shuffle: bool,
         seed: int,
         number: int,
@@ -273,6 +277,7 @@ _EpochResult = tuple[
     bytes,
     dict[str, float],
     dict[str, float],
+    tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]],
 ]
 
 @final
@@ -300,6 +305,8 @@ def run_epoch(
     options: EpochOptions,
     hashes: npt.NDArray[np.uint64],
     values: npt.NDArray[np.float64],
+    account_hashes: npt.NDArray[np.uint64],
+    account_values: npt.NDArray[np.float64],
     progress: Callable[[dict[str, float]], object] | None,
 ) -> _EpochResult: ...
 def epoch_order(sentences: int, options: EpochOptions) -> list[int]: ...
@@ -313,8 +320,11 @@ class Objective:
     def width(self) -> int: ...
     def score(self, sums: npt.NDArray[np.float64]) -> float: ...
 
-_SurfaceArrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]
+_SurfaceArrays = tuple[
+    npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64] | npt.NDArray[np.int16]
+]
 
+def use_wide_registers(wanted: bool) -> bool: ...
 def list_surfaces(
     features: npt.NDArray[np.float64],
     offsets: npt.NDArray[np.int64],

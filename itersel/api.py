@@ -71,8 +71,7 @@ class Build:
     @property
     def sets(self) -> list[str]:
         """Names of the sets that have shards."""
-        first = [TRAIN] if self.config.train.shards else []
-        return [*first, *self.config.train.held_out, *self.config.sets]
+        return self.config.set_names
 
     def shards(self, name: str = TRAIN) -> list[Shard]:
         """The shards of a set, in order."""

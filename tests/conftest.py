@@ -31,6 +31,18 @@ def shared_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `itersel wheelhouse` makes, for all tests that use one as it is."""
+    from itersel.cli import main
+    from made_once import made_once
+
+    def make(folder: Path) -> None:
+        assert main(["wheelhouse", str(folder / "wheelhouse")]) == 0
+
+    return made_once("wheelhouse", tmp_path_factory, make) / "wheelhouse"
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Where a run of many files spent its time: the tests of each engine, and those of each folder."""
     seconds: dict[str, float] = defaultdict(float)

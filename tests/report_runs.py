@@ -7,7 +7,7 @@ from pathlib import Path
 
 from itersel.algorithms.mert import MertConfig
 from itersel.base.figures import Choice, Declaration, Figure, Statistic
-from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Repeats, Row
+from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Plot, Repeats, Row
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import SelectionConfig
@@ -146,14 +146,25 @@ def large_experiment() -> PaperTable:
         Repeats(test, "BLEU", tuple((name, tuple(draw.gauss(40, 0.2) for _ in range(n))) for name, n in sizes.items()))
         for test in tests
     ]
-    return PaperTable(tuple(columns), tuple(rows), legend, tuple(repeats))
+    curve = Plot(
+        "test BLEU by the number of sentences",
+        "sentences",
+        ("10,000", "30,000", "100,000"),
+        (("IterSelSGD", (28.5, 29.0, 30.5)), (HOSTILE[0], (29.0, 29.0, 29.0))),
+        (50_000.0, 90_000.0, 100_000.0),
+        (((28.0, 28.9), (28.25, 29.5), (30.0, 31.5)), ((28.5, 29.75),) * 3),
+    )
+    return PaperTable(tuple(columns), tuple(rows), legend, tuple(repeats), plots=(curve,))
 
 
 def captioned_scores() -> PaperTable:
-    """One score with marks that have a meaning of their own."""
+    """One score with marks that have a meaning of their own, and a plot by a setting."""
     entries = (Entry("3 C", 3), Entry("52.61", 52.61, marks=Marks((1, 2))))
     columns = (Column("method", left=True), Column("F1"))
-    return PaperTable(columns, (Row("c", entries),), ("Scores.",), caption=f"Table 1 {HOSTILE[1]}", mark="better than")
+    scores = (("devtest BLEU", (24.0, 27.5, None, 26.25)), (HOSTILE[0], (23.0, 26.0, 25.75, 22.5)))
+    plot = Plot(f"by {HOSTILE[1]}", "selection.top", ("10", "1,000", "100,000", "none"), scores, (10, 1000, 1e5, 1e6))
+    caption = f"Table 1 {HOSTILE[1]}"
+    return PaperTable(columns, (Row("c", entries),), ("Scores.",), caption=caption, mark="better than", plots=(plot,))
 
 
 def captioned_sentences() -> PaperTable:

@@ -159,6 +159,10 @@ class Algorithm(ABC):
         """The most features that a round's model can have; None: no limit."""
         return None
 
+    def decodings(self) -> int:
+        """About how often a round decodes its sentences: for estimates of the work."""
+        return 1
+
     @abstractmethod
     def round(self, number: int, model: Model, run: RunContext) -> Round:
         """One round, counted from 0."""

@@ -6,7 +6,9 @@
                                             if wanted, the shards' rows of these columns (itersel.learn.domain_rows)
 
 Shards that continue from their own weights (`carry`: sgd, mix_sgd) have a state; their row is the mean over the epochs
-so far. Work items are those of itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
+so far. What AdaGrad has added up goes the way of the weights, if it is to last (`account`): it is a part of the state,
+or mappers send it after the names, and its mean over the shards comes back as a side file. Work items are those of
+itersel.mapreduce.shard_item; the parts of an item are learned from one after the other.
 """
 
 from __future__ import annotations
@@ -33,10 +35,11 @@ from itersel.mapreduce.shard_item import Part, open_parts
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.feature_names import NameTable, join_names, select_names, split_names
-from itersel.model.vectors import Vector, even_bounds, feature_ids
+from itersel.model.vectors import Vector, even_bounds, feature_ids, join
 
-START, MODEL, FOLD = "start", "model", "fold"
-"""Names of side files: the start weights (none: all 0), the language model, and those by fold (fold.0 …)."""
+START, ACCOUNT, MODEL, FOLD = "start", "account", "model", "fold"
+"""Names of side files: the start weights (none: all 0), what AdaGrad added up, the language model, and those by fold
+(fold.0 …)."""
 COUNTS = ("lists", "updates", "pairs", "rank_errors", "best_metric", "nonzero")
 
 
@@ -48,9 +51,12 @@ class State:
     sums: Vector
     names: list[str]
     """Of the shard's features among both: a weight whose sum is 0 may come to count in a later epoch."""
+    account: Vector | None = None
+    """What AdaGrad has added up, if it lasts."""
 
     def to_bytes(self) -> bytes:
         fields = {"weights": self.weights.to_bytes(), "sums": self.sums.to_bytes(), "names": join_names(self.names)}
+        fields |= {} if self.account is None else {"account": self.account.to_bytes()}
         packed: bytes = msgpack.packb(fields)
         return packed
 
@@ -59,7 +65,8 @@ class State:
         try:
             fields = msgpack.unpackb(data)
             names = split_names(fields["names"])
-            return cls(Vector.from_bytes(fields["weights"]), Vector.from_bytes(fields["sums"]), names)
+            account = Vector.from_bytes(fields["account"]) if "account" in fields else None
+            return cls(Vector.from_bytes(fields["weights"]), Vector.from_bytes(fields["sums"]), names, account)
         except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
             raise InputError(f"damaged state of a shard: {error}", where=source, hint="Start again.") from None
 
@@ -75,6 +82,15 @@ class ShardResult:
     """Sums over the sentences, and `seconds` of processor time by stage."""
     state: bytes | None = None
     """What the shard carries to the next epoch."""
+    account: Vector | None = None
+    """What AdaGrad has added up."""
+
+    @property
+    def sent(self) -> int:
+        """Bytes of it, however many ranges it is divided into: 16 for each weight, the names, and the state."""
+        vectors = [self.row] if self.account is None else [self.row, self.account]
+        names = sum(len(name.encode()) + 1 for name in self.names)
+        return 16 * sum(map(len, vectors)) + names + len(self.state or b"")
 
 
 @dataclass(frozen=True)
@@ -89,13 +105,16 @@ class EpochJob(Job):
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     rows: bool = False
     """Hand over the shards' rows, too, of the columns that are kept."""
+    account: bool = False
+    """What AdaGrad adds up lasts longer than an epoch."""
 
     counts: ClassVar[Mapping[str, str]] = {key: "max" if key == "nonzero" else "sum" for key in COUNTS}
 
     def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
         content = item.read_state()
         state = None if content is None else State.from_bytes(content, item.state)
-        result = self.learn(item, self.start(side), state, language_models(side), self.progress(tell))
+        before = Vector.read(side.path(ACCOUNT), mapped=True) if ACCOUNT in side else None
+        result = self.learn(item, self.start(side), state, language_models(side), self.progress(tell), before)
         tell(item.size, result.statistics)
         yield from self.pieces(result)
 
@@ -118,51 +137,64 @@ class EpochJob(Job):
         state: State | None,
         models: LanguageModels,
         progress: Progress | None = None,
+        account: Vector | None = None,
     ) -> ShardResult:
-        """Learn from the shard once, from its state or else the start weights."""
-        begin = start if state is None else state.weights
-        result = learn_item(item, begin, models, self.number, progress, self.learn_from)
+        """Learn from the shard once, from its state or else the start weights and the account."""
+        begin, before = (start, account) if state is None else (state.weights, state.account)
+        result = learn_item(item, begin, models, self.number, progress, self.learn_from, account=before)
         statistics = result.statistics | {"seconds": result.seconds}
         if not self.carry:
             return self.plain_row(result)
         sums = result.row if state is None else total([state.sums, result.row])
         known = set(result.names) | set(() if state is None else state.names)
         row, carried = Vector.of(sums.ids, sums.values / (self.number + 1)), _by_id(known, result.weights, sums)
-        carried_on = State(result.weights, sums, carried).to_bytes()
+        lasting = result.account if self.account else None
+        carried_on = State(result.weights, sums, carried, lasting).to_bytes()
         return ShardResult(row, _by_id(known, row), statistics, carried_on)
 
     def learn_from(self, file: FileParts) -> EpochResult:
         """One file's sentences, by pairs."""
         if isinstance(file.source, ShardSource):
-            return run_epoch_in_parts(file.source.data, file.weights, file.chosen(), self.epoch, **file.options)
+            return run_epoch_in_parts(
+                file.source.data, file.weights, file.chosen(), self.epoch, account=file.account, **file.options
+            )
         return run_list_epoch(file.source.data, file.weights, self.epoch, lists=file.lists(), **file.options)
 
     def plain_row(self, result: EpochResult) -> ShardResult:
         """The row of a shard that starts from the last model."""
         names = result.names if result.average is None else _by_id(set(result.names), result.row)
-        return ShardResult(result.row, names, result.statistics | {"seconds": result.seconds})
+        statistics = result.statistics | {"seconds": result.seconds}
+        return ShardResult(result.row, names, statistics, account=result.account if self.account else None)
 
     def pieces(self, result: ShardResult) -> Iterable[tuple[int, bytes]]:
         """What a mapper sends: for each range its piece of the row and the names of that; the rest for the driver."""
         bounds = even_bounds(self.partitions)
         ids = feature_ids(result.names)
         cuts = [0, *np.searchsorted(ids, np.array(bounds[1:-1], dtype=np.uint64)).tolist(), len(ids)]
+        accounts = [] if result.account is None else result.account.cut(bounds)
         for key, piece in enumerate(result.row.cut(bounds)):
             yield key, piece.to_bytes()
             yield key, join_names(result.names[cuts[key] : cuts[key + 1]]).encode()
-        yield DRIVER, msgpack.packb({"statistics": result.statistics, "state": result.state})
+            if accounts:
+                yield key, accounts[key].to_bytes()
+        statistics = result.statistics | {"sent": result.sent}
+        yield DRIVER, msgpack.packb({"statistics": statistics, "state": result.state})
 
     def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
         del key, side
-        rows = [Vector.from_bytes(value) for value in values[::2]]
+        step = 3 if self.account and not self.carry else 2
+        rows = [Vector.from_bytes(value) for value in values[::step]]
         columns = self.mix(rows)
         kept = set[str]()
-        for value in values[1::2]:
+        for value in values[1::step]:
             kept.update(select_names(split_names(bytes(value).decode()), columns.ids))
         yield columns.to_bytes()
         yield join_names(sorted(kept)).encode()
-        if self.rows:
-            yield pack_rows(rows, columns.ids)
+        if self.rows or step == 3:
+            yield pack_rows(rows, columns.ids) if self.rows else b""
+        if step == 3:
+            sums = total([Vector.from_bytes(value) for value in values[2::step]])
+            yield Vector.of(columns.ids, sums.values_of(columns.ids) / len(rows)).to_bytes()
 
     def mix(self, rows: Sequence[Vector]) -> Columns:
         """The columns of a range that are kept, of the shards' rows in their order."""
@@ -182,26 +214,35 @@ class Mixed:
     statistics: list[dict[str, Any]]
     states: list[bytes]
     rows: list[bytes]
+    account: Vector | None = None
+    """Of the kept columns, the mean of what AdaGrad has added up, if the job hands it over."""
 
 
 def collect(records: Iterable[Record], selection: SelectionConfig, names: Iterable[str] = ()) -> Mixed:
     """The model of all records for the driver. `names` are those of the start weights."""
     columns, known, shards = list[Columns](), set(names), list[dict[str, Any]]()
     rows: dict[int, bytes] = {}
+    accounts: dict[int, Vector] = {}
     for record in records:
         if record.key == DRIVER:
             shards.append(msgpack.unpackb(record.value))
         elif record.sequence == 0:
             columns.append(Columns.from_bytes(bytes(record.value)))
         elif record.sequence == 2:
-            rows[record.key] = bytes(record.value)
+            rows |= {record.key: bytes(record.value)} if record.value else {}
+        elif record.sequence == 3:
+            accounts[record.key] = Vector.from_bytes(bytes(record.value))
         else:
             known.update(split_names(bytes(record.value).decode()))
     table = NameTable(known)
     merged = merge(columns, selection, names=table)
     states = [shard["state"] for shard in shards if shard["state"] is not None]
     statistics = [shard["statistics"] for shard in shards]
-    return Mixed(merged, table, statistics, states, [rows[key] for key in sorted(rows)])
+    kept = None
+    if accounts:
+        every = join(accounts[key] for key in sorted(accounts))
+        kept = Vector.of(merged.ids, every.values_of(merged.ids))
+    return Mixed(merged, table, statistics, states, [rows[key] for key in sorted(rows)], kept)
 
 
 def language_models(side: Side) -> LanguageModels:
@@ -226,6 +267,8 @@ class FileParts:
     models: LanguageModels
     options: Mapping[str, Any]
     """The epoch's number, how many lists were learned from before, and whom to tell of progress."""
+    account: Vector | None = None
+    """What AdaGrad has added up before."""
 
     def chosen(self) -> list[tuple[LanguageModel | None, Sequence[int] | None]]:
         """A shard's sentences by part, each with its language model; None: all sentences."""
@@ -249,8 +292,10 @@ def learn_item(
     progress: Progress | None,
     learn_from: LearnFrom,
     counts: Sequence[str] = COUNTS,
+    account: Vector | None = None,
 ) -> EpochResult:
-    """An epoch over all files of an item, one after the other; `counts` are the statistics that progress tells."""
+    """An epoch over all files of an item, one after the other; `counts` are the statistics that progress tells, and
+    `account` is what AdaGrad has added up before."""
     weights, names, averages = start, set[str](), list[Vector]()
     statistics, seconds, files = dict[str, float](), dict[str, float](), 0
     tell = _teller(statistics, progress, counts)
@@ -258,8 +303,8 @@ def learn_item(
         files += 1
         before = number * item.size + int(statistics.get("lists", 0))
         options = {"number": number, "lists_before": before, "progress": tell}
-        result = learn_from(FileParts(source, parts, weights, models, options))
-        weights = result.weights
+        result = learn_from(FileParts(source, parts, weights, models, options, account))
+        weights, account = result.weights, result.account
         names.update(result.names)
         if result.average is not None:  # of the file's sentences; below, of all
             share = result.statistics["lists"] / item.size
@@ -272,7 +317,7 @@ def learn_item(
     row = weights if average is None else average
     statistics["nonzero"] = len(row)
     known = result.names if files == 1 else _by_id(names, weights, row)
-    return EpochResult(weights, known, statistics, seconds, average)
+    return EpochResult(weights, known, statistics, seconds, average, account)
 
 
 def _teller(before: Mapping[str, float], progress: Progress | None, counts: Sequence[str]) -> Progress:

@@ -94,7 +94,7 @@ class HolsConfig:
     """Most rounds of MERT, each with a decoding, in a search."""
     line_search: MertConfig = field(default_factory=lambda: MertConfig(starts=5))
     seed: Annotated[int, Range(0, 2**63 - 1)] = 1
-    """Of the sample."""
+    """Of the sample; it is added to the seed of the line search, so that repeats search from other random points."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -339,6 +339,7 @@ class Hols(Algorithm):
     ) -> CombinedSearch:
         """What searches: dense weights, the sparse weights' factor, and how far to go along the gradient."""
         own = self.config.line_search
+        own = replace(own, seed=(own.seed + self.config.seed) % 2**63)
         if self.config.fixed_beta:
             own = replace(own, fixed=(*own.fixed, SPARSE))
         by_frequency = sorted(gradient.lists, key=lambda name: (-gradient.lists[name], name))

@@ -122,19 +122,18 @@ class KBestJob(Job):
     def decode_shard(
         self, source: ShardSource, parts: Sequence[Part], weights: Vector, models: LanguageModels
     ) -> Iterator[tuple[int, NewList, int]]:
-        names = source.data.feature_names()
-        kept = np.array([not is_left_out(name, self.leave_out) for name in names], dtype=bool)
+        kept = ~source.data.features_matching(self.leave_out) if self.leave_out else None
         for part in parts:
             decoder = ShardDecoder(source.data, weights, models.open(part.fold), self.decoder)
             for number in numbers_of(source, part):
                 texts, starts, features, values = _kernel.kbest_arrays(decoder.native, number, self.k, self.unique)
-                if self.leave_out:
+                if kept is not None:
                     stay = kept[features]
                     starts = np.concatenate([[0], np.cumsum(stay)])[starts]
                     features, values = features[stay], values[stay]
                 used, local = np.unique(features, return_inverse=True)
                 statistics = self.objective.statistics(texts, source.references(number))
-                here = [names[k] for k in used.tolist()]
+                here = source.data.feature_names_of(used)
                 yield number, NewList(texts, here, starts, local.astype(np.uint32), values, statistics), 0
 
     def read_table(

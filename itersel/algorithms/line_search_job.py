@@ -3,6 +3,7 @@
     map     a shard's lists (or its forests), lines → for each range: the surfaces of its lines
     reduce  all shards' surfaces of a range's lines → for each line: the best step
 
+If there is one shard, its mapper finds the best steps: surfaces do not travel.
 Line q belongs to range q mod partitions. A line is an origin and a direction in a space of few dimensions
 (itersel.tune.space).
 """
@@ -52,13 +53,20 @@ class LineSearchJob(Job):
     objective: Objective = field(default_factory=Objective)
     least_width: float = 1e-6
     reach: float = 0.1
+    one_shard: bool = False
+    """Whether there is one work item, so that its surfaces are those of all lists."""
 
     def map(self, item: WorkItem, side: Side, tell: Tell) -> Iterable[tuple[int, bytes]]:
-        surfaces = self.surfaces(item, lines_of(side), side, tell)
+        lines = lines_of(side)
+        surfaces = self.surfaces(item, lines, side, tell)
         tell(item.size, {})
         for key in range(self.partitions):
-            for surface in surfaces[key :: self.partitions]:
-                yield key, surface.to_bytes()
+            for number in range(key, len(lines), self.partitions):
+                surface = surfaces[number]
+                yield key, self.outcome(number, surface, lines) if self.one_shard else surface.to_bytes()
+
+    def warm_items(self, items: Sequence[WorkItem], side: Side) -> None:
+        projections.prepare(items, lines_of(side).space)
 
     def surfaces(self, item: WorkItem, lines: Lines, side: Side, tell: Tell) -> list[Surface]:
         """The shard's surface of each line."""
@@ -67,13 +75,21 @@ class LineSearchJob(Job):
         return list_surfaces(found.features, found.offsets, found.statistics, lines.origins, lines.directions)
 
     def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
+        if self.one_shard:
+            yield from values
+            return
         lines = lines_of(side)
         numbers = range(key, len(lines), self.partitions)
         for place, number in enumerate(numbers):
             surface = merge([Surface.from_bytes(value) for value in values[place :: len(numbers)]])
-            low, high = lines.ranges[number].tolist()
-            found = surface.best_step(self.objective, StepRange(low, high, self.least_width, self.reach))
-            yield msgpack.packb([number, found.step, found.score, found.before, found.sums.tolist()])
+            yield self.outcome(number, surface, lines)
+
+    def outcome(self, number: int, surface: Surface, lines: Lines) -> bytes:
+        """What the driver gets of a line, given its surface over all lists: here its number and the best step."""
+        low, high = lines.ranges[number].tolist()
+        found = surface.best_step(self.objective, StepRange(low, high, self.least_width, self.reach))
+        packed: bytes = msgpack.packb([number, found.step, found.score, found.before, found.sums.tolist()])
+        return packed
 
 
 @dataclass(frozen=True)
@@ -106,6 +122,9 @@ class ForestSearchJob(LineSearchJob):
 
     def warm(self, side: Side) -> None:
         language_models(side).open_all()
+
+    def warm_items(self, items: Sequence[WorkItem], side: Side) -> None:
+        """Forests are made again for each job."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +163,15 @@ class Projections:
             self._known[key] = made
         return made
 
+    def prepare(self, items: Sequence[WorkItem], space: SearchSpace) -> None:
+        """Make those of the first items, as many as can be kept."""
+        kept = 0
+        for item in items:
+            size = self.of(item, space).size
+            kept += size
+            if kept + size > self.limit:  # one more, of about this size, would replace the first
+                break
+
 
 projections = Projections()
 
@@ -162,12 +190,32 @@ def lines_of(side: Side) -> Lines:
     return side.cached("lines of a line search", (LINES,), lambda path: Lines.from_bytes(Path(path).read_bytes()))
 
 
+class LastLists:
+    """The lists that a process read last: the jobs of a round use the same ones. Only one shard's are kept."""
+
+    def __init__(self) -> None:
+        self._known: tuple[str, AccumulatedLists] | None = None
+
+    def of(self, item: WorkItem) -> AccumulatedLists:
+        key = item.values.get(LISTS)
+        if key is not None and self._known is not None and self._known[0] == key:
+            return self._known[1]
+        self._known = None  # its memory is free before the next one takes some
+        content = item.read_state()
+        if content is None:
+            raise InputError("the shard has no lists yet")
+        lists = AccumulatedLists.from_bytes(content)
+        if key is not None:
+            self._known = key, lists
+        return lists
+
+
+last_lists = LastLists()
+
+
 def lists_of(item: WorkItem) -> AccumulatedLists:
     """The lists that a shard has collected."""
-    content = item.read_state()
-    if content is None:
-        raise InputError("the shard has no lists yet")
-    return AccumulatedLists.from_bytes(content)
+    return last_lists.of(item)
 
 
 def with_lists(items: Sequence[WorkItem], states: Sequence[bytes]) -> Iterator[WorkItem]:

@@ -89,6 +89,10 @@ class Mert(Tuner):
     def keeps_lists(self) -> bool:  # type: ignore[override]
         return bool(self.config.space == "list")
 
+    def decodings(self) -> int:
+        """On forests: in every step of the search, for the cross-sections, and with the new weights."""
+        return 1 if self.keeps_lists else self.config.steps + 2
+
     def left_out(self, weights: Mapping[str, float]) -> tuple[str, ...]:
         """Also template features, as long as they have no weights and get none."""
         patterns = super().left_out(weights)
@@ -172,7 +176,13 @@ class Mert(Tuner):
         """The best step on each line, by a job over all shards."""
         config = self.config
         job = LineSearchJob(
-            tuning.run.reducers, tuning.number, step, config.objective(), config.least_width, config.reach
+            tuning.ranges,
+            tuning.number,
+            step,
+            config.objective(),
+            config.least_width,
+            config.reach,
+            one_shard=len(tuning.items) == 1,
         )
         side = {LINES: lines.to_bytes()}
         if self.keeps_lists:
@@ -185,9 +195,10 @@ class Mert(Tuner):
         if self.keeps_lists:
             return super().section_job(tuning, lines)
         job = ForestSectionJob(
-            tuning.run.reducers,
+            tuning.ranges,
             tuning.number,
             objective=self.config.objective(),
+            one_shard=len(tuning.items) == 1,
             decoder=self.settings.epoch.decoder,
         )
         side = {LINES: lines.to_bytes(), START: Vector.of_names(tuning.weights).to_bytes()}

@@ -8,7 +8,7 @@ With one shard this is the paper's algorithm; with several, each shard learns on
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -16,7 +16,7 @@ import msgpack
 import numpy as np
 
 from itersel import _kernel
-from itersel.algorithms.candidates_job import best_candidate
+from itersel.algorithms.candidates_job import Candidates, best_candidate
 from itersel.algorithms.epoch_job import START
 from itersel.algorithms.line_search_job import lists_of
 from itersel.algorithms.tuner import Tuned, Tuner, TunerConfig, Tuning, generator
@@ -89,9 +89,7 @@ class Mira(Tuner):
         job = MiraJob(number=tuning.number, c=config.c, decay=config.decay, passes=config.passes, seed=config.seed)
         records = tuning.start(job, {START: Vector.of_names(tuning.weights).to_bytes()})
         shards = [msgpack.unpackb(record.value) for record in records]
-        candidates = [
-            self.mixed(tuning, [(names, several[k]) for names, several, _ in shards]) for k in range(config.passes)
-        ]
+        candidates = mixed(tuning.weights, [(names, averages) for names, averages, _ in shards])
         counts = [[one[k] for _, _, one in shards] for k in range(config.passes)]
         if not any(one["updates"] for several in counts for one in several):
             raise InputError(
@@ -104,13 +102,20 @@ class Mira(Tuner):
             "updates": sum(int(one["updates"]) for one in counts[chosen]),
             "loss": sum(one["loss"] for one in counts[chosen]),
         }
-        return Tuned(candidates[chosen], score, facts)
+        return Tuned(candidates.weights(chosen), score, facts)
 
-    def mixed(self, tuning: Tuning, rows: list[tuple[list[str], bytes]]) -> dict[str, float]:
-        """The mean over the shards; a shard without a feature does not change its weight."""
-        sums = {name: 0.0 for names, _ in rows for name in names} | dict.fromkeys(tuning.weights, 0.0)
-        for names, content in rows:
-            own = dict(zip(names, np.frombuffer(content, "<f8").tolist(), strict=True))
-            for name in sums:
-                sums[name] += own.get(name, tuning.weights.get(name, 0.0))
-        return {name: value / len(rows) for name, value in sorted(sums.items()) if value}
+
+def mixed(start: Mapping[str, float], shards: Sequence[tuple[Sequence[str], Sequence[bytes]]]) -> Candidates:
+    """For each pass, the mean over the shards' weights; a shard without a feature leaves its weight as it was."""
+    names = sorted({name for own, _ in shards for name in own} | set(start))
+    number = {name: k for k, name in enumerate(names)}
+    before = np.array([start.get(name, 0.0) for name in names])
+    sums = np.zeros((len(shards[0][1]), len(names)))
+    for own, passes in shards:
+        places = np.array([number[name] for name in own], dtype=np.intp)
+        elsewhere = np.ones(len(names), dtype=bool)
+        elsewhere[places] = False
+        for row, content in zip(sums, passes, strict=True):
+            row[places] += np.frombuffer(content, "<f8")
+            row[elsewhere] += before[elsewhere]
+    return Candidates(names, sums / len(shards))

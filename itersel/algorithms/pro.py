@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from itersel.algorithms.candidates_job import best_candidate
+from itersel.algorithms.candidates_job import Candidates, best_candidate
 from itersel.algorithms.line_search_job import lists_of
 from itersel.algorithms.tuner import Tuned, Tuner, TunerConfig, Tuning, generator
 from itersel.base.config import OneOf, Range
@@ -45,6 +45,9 @@ class ProConfig(TunerConfig):
     """Pairs that stay per list: those with the largest differences."""
     threshold: Annotated[float, Range(0, 1)] = 0.05
     """The least difference of sentence scores."""
+    sentence_bleu: Annotated[str, OneOf("stupid_bleu", "fixed_stupid_bleu")] = "stupid_bleu"
+    """BLEU of one sentence: BLEU+1, or with one word added to the reference's length, against output that is too short
+    (Nakov et al. 2012)."""
     l2: Annotated[float, Range(0)] = 1e-4
     """The classifier minimises mean loss + l2/2 · ‖w‖²."""
     iterations: Annotated[int, Range(1)] = 200
@@ -64,11 +67,12 @@ class PairJob(Job):
     seed: int = 1
     sampling: PairSampling = field(default_factory=PairSampling)
     objective: Objective = field(default_factory=Objective)
+    sentence_bleu: str = "stupid_bleu"
 
     def matrix(self, item: WorkItem) -> tuple[scipy.sparse.csr_array, list[str]]:
         """The differences, and the names of their columns."""
         lists = lists_of(item)
-        scores = self.objective.sentence_scores(lists.statistics)
+        scores = self.objective.sentence_scores(lists.statistics, self.sentence_bleu)
 
         def draw(sentence: str) -> np.random.Generator:
             return generator(self.seed, self.number, zlib.crc32(sentence.encode()))
@@ -115,7 +119,7 @@ class Pro(Tuner):
             self.fit_on_driver(tuning, names) if self.config.gradient == "driver" else self.fit_by_job(tuning, names)
         )
         mixed = self.interpolated(tuning.weights, normalised(dict(zip(names, fitted.tolist(), strict=True))))
-        _, score = best_candidate(tuning, [mixed], self.config.objective())
+        _, score = best_candidate(tuning, Candidates.of(mixed), self.config.objective())
         return Tuned(mixed, score, {"pairs": pairs, "loss": loss})
 
     def fields(self, tuning: Tuning) -> dict[str, Any]:
@@ -127,6 +131,7 @@ class Pro(Tuner):
             "seed": config.seed,
             "sampling": sampling,
             "objective": config.objective(),
+            "sentence_bleu": config.sentence_bleu,
         }
 
     def fit_on_driver(self, tuning: Tuning, names: list[str]) -> tuple[Floats, float, int]:

@@ -160,6 +160,7 @@ class ResponseAlgorithm(EpochAlgorithm):
 
     job_class = ResponseJob
     one_shard = True
+    keeps_account = False
     statistics = (*STATISTICS, *(Statistic(key) for key in COUNTS))
     figures = (
         *(figure for figure in FIGURES if figure.key != "pair_error"),
@@ -189,6 +190,8 @@ class ResponseAlgorithm(EpochAlgorithm):
 
     def check(self, items: Sequence[WorkItem]) -> None:
         super().check(items)
+        if self.settings.epoch.background is not None:
+            raise ConfigError("background is not for response-based learning", hint="Leave it out.")
         response = self.settings.response
         if self.rule.feedback and response is None:
             raise ConfigError(

@@ -8,7 +8,7 @@ Every line goes through the same point, a round's weights, along one feature.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,12 @@ import msgpack
 import numpy as np
 import numpy.typing as npt
 
-from itersel.algorithms.line_search_job import ForestSearchJob, LineSearchJob, lines_of
+from itersel.algorithms.line_search_job import ForestSearchJob, LineSearchJob
 from itersel.mapreduce.job import Record
-from itersel.mapreduce.side import Side
 from itersel.model.features import template_of
+from itersel.tune.objective import Objective
 from itersel.tune.space import Dimension, Lines, SearchSpace
-from itersel.tune.surface import Surface, merge
+from itersel.tune.surface import Surface
 
 SECTION_STEPS = 161
 MOST_SECTIONS = 60
@@ -34,28 +34,23 @@ OTHERS = "other"
 class SectionJob(LineSearchJob):
     """The score at given steps along each line, instead of the best step."""
 
-    def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
-        return section_records(self, key, values, side)
+    def outcome(self, number: int, surface: Surface, lines: Lines) -> bytes:
+        return section(self.objective, number, surface, lines)
 
 
 @dataclass(frozen=True)
 class ForestSectionJob(ForestSearchJob):
     """The same over forests."""
 
-    def reduce(self, key: int, values: Sequence[bytes], side: Side) -> Iterable[bytes]:
-        return section_records(self, key, values, side)
+    def outcome(self, number: int, surface: Surface, lines: Lines) -> bytes:
+        return section(self.objective, number, surface, lines)
 
 
-def section_records(job: LineSearchJob, key: int, values: Sequence[bytes], side: Side) -> Iterator[bytes]:
-    """For each line of the range: its number, and the score (0 to 1) at SECTION_STEPS of its allowed range."""
-    lines = lines_of(side)
-    numbers = range(key, len(lines), job.partitions)
-    for place, number in enumerate(numbers):
-        surface = merge([Surface.from_bytes(value) for value in values[place :: len(numbers)]])
-        scores = [
-            job.objective.score(sums) for sums in surface.sums_along(section_steps(*lines.ranges[number].tolist()))
-        ]
-        yield msgpack.packb([number, scores])
+def section(objective: Objective, number: int, surface: Surface, lines: Lines) -> bytes:
+    """The line's number, and the score (0 to 1) at SECTION_STEPS of its allowed range."""
+    steps = section_steps(*lines.ranges[number].tolist())
+    packed: bytes = msgpack.packb([number, [objective.score(sums) for sums in surface.sums_along(steps)]])
+    return packed
 
 
 def section_steps(low: float, high: float) -> npt.NDArray[np.float64]:

@@ -16,16 +16,21 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from itersel.algorithms.base import Algorithm, Model, Round, RunContext
-from itersel.algorithms.epoch_job import START, EpochJob, collect
+from itersel.algorithms.epoch_job import ACCOUNT, START, EpochJob, collect
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Figure, Statistic
 from itersel.learn.domain_rows import DomainRows
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.figures import FIGURES, STATISTICS
+from itersel.learn.learner import RUN
 from itersel.learn.mixing import Columns, SelectionConfig
+from itersel.lists.source import is_shard
 from itersel.mapreduce.shard_item import domain_of
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
+
+ACCOUNT_FILE = "account.vec"
+"""In the folder of an epoch: what AdaGrad has added up, if it lasts."""
 
 
 class EpochAlgorithm(Algorithm):
@@ -36,6 +41,8 @@ class EpochAlgorithm(Algorithm):
     job_class: ClassVar[type[EpochJob]] = EpochJob
     carry: ClassVar[bool] = False
     """Shards continue from their own weights."""
+    keeps_account: ClassVar[bool] = True
+    """What AdaGrad has added up can last from file to file, and from epoch to epoch."""
 
     def selection(self) -> SelectionConfig:
         """Which columns are kept: all, unless an algorithm says otherwise."""
@@ -54,7 +61,16 @@ class EpochAlgorithm(Algorithm):
         return self.settings.epoch
 
     def check(self, items: Sequence[WorkItem]) -> None:
-        if self.settings.epoch.learn.schedule == "adagrad" and any(len(item.files) > 1 for item in items):
+        epoch = self.settings.epoch
+        learn, adagrad = epoch.learn, epoch.learn.schedule == "adagrad"
+        if epoch.rates and not learn.batch:
+            raise ConfigError("rates needs batch: true", hint="A factor multiplies what a list adds to a weight.")
+        if learn.account == RUN and not adagrad:
+            raise ConfigError("account is 'run', which needs schedule: adagrad", hint="Leave out account.")
+        kept = self.keeps_account and all(is_shard(item.files[0].path) for item in items[:1])
+        if learn.account == RUN and not kept:
+            raise ConfigError("account is 'run', which is for the four algorithms on shards", hint="Leave it out.")
+        if adagrad and not kept and any(len(item.files) > 1 for item in items):
             raise ConfigError(
                 "the schedule adagrad needs shards that are whole files: what it knows of a feature ends with the file",
                 hint="Use layout.kind: files, or another schedule.",
@@ -67,6 +83,9 @@ class EpochAlgorithm(Algorithm):
             items = [_with_state(item, model) for item in items]
         if model.file is not None and not (self.carry and model.states):
             side[START] = SideFile(str(model.file))
+        lasting = self.settings.epoch.learn.account == RUN
+        if lasting and number > 0 and not self.carry and model.file is not None:
+            side[ACCOUNT] = SideFile(str(model.file.parent / ACCOUNT_FILE))
         selection, domains = self.selection(), [domain_of(item) for item in items]
         by_domain = not self.carry and all(domains) and len(set(domains)) == len(domains) > 1
         job = self.job_class(
@@ -76,11 +95,13 @@ class EpochAlgorithm(Algorithm):
             carry=self.carry,
             selection=selection,
             rows=by_domain,
+            account=lasting,
             **self.job_fields(),
         )
         made = collect(run.run(job, items, side), selection, model.names)
         vector = made.columns.vector()
         files = {"norms.vec": made.columns.to_bytes()}
+        files |= {} if made.account is None else {ACCOUNT_FILE: made.account.to_bytes()}
         if by_domain:
             files |= DomainRows.collect(domains, made.rows, made.columns.ids).files()
         total = self.declaration().combine(made.statistics)

@@ -43,6 +43,7 @@ SHORT, LONG = 0.5, 2.0
 FELL = 0.1
 """Points by which the decoder's score may fall from one round to the next without a word."""
 LARGEST = 1e6
+MOST_RANGES = 8
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,14 @@ class Tuning:
     folder: Path
     """For side files, until the end of the round."""
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def ranges(self) -> int:
+        """Into how many ranges lines are divided: as many as shards, up to a limit, unless more are asked for.
+
+        The result does not depend on it; several processes can then choose the best steps.
+        """
+        return max(self.run.reducers, min(len(self.items), MOST_RANGES))
 
     def start(self, job: Job, side: Mapping[str, bytes], *, models: bool = False) -> list[Record]:
         """Run a job over the shards; side files are given by content."""
@@ -245,7 +254,8 @@ class Tuner(Algorithm):
 
     def section_job(self, tuning: Tuning, lines: Lines) -> list[Record]:
         """Run the job that follows the lines over the lists."""
-        job = SectionJob(tuning.run.reducers, tuning.number, objective=self.config.objective())
+        objective, one_shard = self.config.objective(), len(tuning.items) == 1
+        job = SectionJob(tuning.ranges, tuning.number, objective=objective, one_shard=one_shard)
         return tuning.start(job, {LINES: lines.to_bytes()})
 
     def decode(

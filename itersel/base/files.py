@@ -24,6 +24,8 @@ from itersel.base.errors import InputError, ResourceError, UserError
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_LEVEL = 6
 BUFFER_BYTES = 1 << 16
+CHECKED_BYTES = 1 << 20
+"""Content is checked to be UTF-8 in parts of this size, so that there is never a second copy of it all."""
 MACHINE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 """The machine fails; all other errors of writing are about the name that was given."""
 
@@ -63,11 +65,21 @@ def read_head(path: str | os.PathLike[str], size: int) -> bytes:
 
 def check_utf8(content: bytes, path: str | os.PathLike[str]) -> None:
     """Raise InputError with `path:line` if `content` is not UTF-8."""
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        before = content[: error.start]
-        raise _not_utf8(path, before.count(b"\n") + 1, error.start - before.rfind(b"\n")) from None
+    start, view = 0, memoryview(content)
+    while start < len(content):
+        end = _at_character(content, start + CHECKED_BYTES)
+        try:
+            str(view[start:end], "utf-8")
+        except UnicodeDecodeError as error:
+            before = content[: start + error.start]
+            raise _not_utf8(path, before.count(b"\n") + 1, len(before) - before.rfind(b"\n")) from None
+        start = end
+
+
+def _at_character(content: bytes, place: int) -> int:
+    """The place, or one of the three before it, where a character begins."""
+    begins = (at for at in range(place, place - 4, -1) if at >= len(content) or content[at] & 0xC0 != 0x80)
+    return next(begins, place)
 
 
 def read_utf8(path: str | os.PathLike[str]) -> bytes:

@@ -84,6 +84,8 @@ class Plot:
     """Scores by label, one for each value of the setting."""
     sizes: tuple[float, ...]
     """Numbers of features with a weight, one for each value of the setting."""
+    intervals: tuple[tuple[tuple[float, float] | None, ...], ...] = ()
+    """For each of the scores, 95 % intervals of its values; empty: none are drawn."""
 
 
 @dataclass(frozen=True)

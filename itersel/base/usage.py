@@ -1,4 +1,4 @@
-"""What a piece of work took: wall time, memory, processes, and the commit of the code that did it.
+"""What a piece of work took: wall and processor time, memory, processes, and the commit of the code that did it.
 
 Each finished epoch of a training stores its own (statistics.jsonl, `made`), so the total is known even if training took
 several runs.
@@ -30,6 +30,8 @@ class Usage:
     """Processes that it could use on this machine."""
     commit: str
     """See itersel.base.version.commit; several, in order and separated by commas, if other code resumed the work."""
+    cpu_seconds: float | None = None
+    """Processor time on this machine, see `cpu_seconds`; None if not recorded, or if others did the work."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Usage:
@@ -39,20 +41,32 @@ class Usage:
             values.get("peak_megabytes"),
             values.get("jobs"),
             values.get("commit") or UNKNOWN,
+            values.get("cpu_seconds"),
         )
 
 
 class Stopwatch:
-    """Laps of wall time. A lap has all time since the lap before."""
+    """Laps of wall and processor time. A lap has all time since the lap before."""
 
     def __init__(self) -> None:
         self._commit = commit() or UNKNOWN  # of the code that is loaded now; the tree may change later
-        self._begun = time.monotonic()
+        self._begun, self._spent = time.monotonic(), cpu_seconds()
 
     def lap(self, jobs: int) -> Usage:
         """Seconds since the last lap, or since the watch was made."""
         begun, self._begun = self._begun, time.monotonic()
-        return Usage(round(self._begun - begun, 3), peak_megabytes(), jobs, self._commit)
+        spent, self._spent = self._spent, cpu_seconds()
+        wall, cpu = round(self._begun - begun, 3), round(self._spent - spent, 3)
+        return Usage(wall, peak_megabytes(), jobs, self._commit, cpu)
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process so far, and of those that it started and that have ended.
+
+    What other machines do, or services that go on running, such as Spark's, is not in it.
+    """
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def peak_megabytes() -> int:
@@ -65,8 +79,9 @@ def peak_megabytes() -> int:
 
 
 def total(parts: Sequence[Usage]) -> Usage:
-    """Sum of the wall times, the largest peak and number of processes, all commits; None if a part's is not known."""
+    """Sums of the times, the largest peak and number of processes, all commits; None if a part's is not known."""
     seconds = _all_known(one.wall_seconds for one in parts)
+    spent = _all_known(one.cpu_seconds for one in parts)
     peaks = _all_known(one.peak_megabytes for one in parts)
     jobs = _all_known(one.jobs for one in parts)
     return Usage(
@@ -74,6 +89,7 @@ def total(parts: Sequence[Usage]) -> Usage:
         None if peaks is None else max(peaks),
         None if jobs is None else max(jobs),
         ", ".join(dict.fromkeys(one.commit for one in parts)),
+        None if spent is None else round(sum(spent), 3),
     )
 
 

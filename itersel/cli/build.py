@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.pipeline.build import build
-from itersel.pipeline.build_config import TRAIN, load_config
+from itersel.pipeline.build_config import load_config
 from itersel.pipeline.build_paths import language_model_path, shards_path
 from itersel.pipeline.stages import table
 
@@ -34,7 +34,6 @@ def run(args: argparse.Namespace) -> None:
     config = load_config(args.configuration, args.set)
     results = list(build(config))
     print(table(results))
-    names = ([TRAIN] if config.train.shards else []) + [*config.train.held_out, *config.sets]
     print(f"\nlanguage model: {language_model_path(config)}")
-    for name in names:
+    for name in config.set_names:
         print(f"shards of {name}: {shards_path(config, name)}")

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from itersel.base import events
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import atomic_write
 from itersel.base.folders import EXPERIMENT, check_folder_kind, claim_folder
 from itersel.base.json_files import write_json
@@ -24,11 +24,13 @@ from itersel.base.version import commit
 from itersel.cli.arguments import add_jobs
 from itersel.engines import RUNNERS
 from itersel.pipeline.experiment.cells import build_data, is_begun, matching_cells, plan_cells
+from itersel.pipeline.experiment.chosen_shards import file_name
 from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
 from itersel.pipeline.experiment.mode_tables import mode_tables
 from itersel.pipeline.experiment.results import document
-from itersel.pipeline.experiment.schedule import run_cells
+from itersel.pipeline.experiment.schedule import FailedCell, run_cells
+from itersel.pipeline.experiment.setting_tables import setting_tables
 from itersel.pipeline.experiment.suite import Suite, load_suite
 from itersel.pipeline.experiment.table import paper_table
 from itersel.report import write_report
@@ -113,24 +115,44 @@ def run_one(args: argparse.Namespace, config: ExperimentConfig, output: Path, fi
     config = replace(config, run=replace(config.run, **{key: one for key, one in given.items() if one is not None}))
     jobs = config.run.jobs
     commit()  # looked up before the long work, in which the source tree may move on
+    failed: list[FailedCell] = []
     if finished and not is_begun(config):
         raise NothingFinishedError
     if not finished:
         build_data(config, jobs)
         for result in run_cells(plan_cells(config, only=args.only), jobs):
+            if isinstance(result, FailedCell):
+                failed.append(result)
+                events.warn(f"{result.name} failed: {result.error.message}; the other cells go on")
+                continue
             chosen = "" if result.chosen is None else f" after epoch {result.chosen}"
             declared = result.declaration
             value = declared.choice_figure.text(result.facts.get(declared.choice.key))
             events.note(f"{result.name}: {declared.choice.label} {value}{chosen}")
     grid = evaluate_cells(config, plan_cells(config), jobs)
     if not grid.results:
+        if failed:
+            raise failed[0].error
         raise NothingFinishedError
-    tables = [paper_table(grid)] if config.table is None else mode_tables(grid)
+    tables = [paper_table(grid)] if config.table is None else [*mode_tables(grid), *setting_tables(grid)]
     write_results(output, config, grid, tables)
     lines = []
     for table in tables:
         lines += [*([table.caption] if table.caption else []), table.text(), ""]
+    if failed:
+        print(*lines, *_legend(tables), sep="\n")
+        raise _failure(failed, output)
     return [*lines, *_legend(tables)]
+
+
+def _failure(failed: Sequence[FailedCell], output: Path) -> InputError:
+    """The first error, with the names of all cells that failed."""
+    first, names = failed[0].error, ", ".join(one.name for one in failed)
+    count = "a cell" if len(failed) == 1 else f"{len(failed)} cells"
+    hint = f"{first.hint} " if first.hint else ""
+    return InputError(
+        f"{count} failed ({names}): {first.message}", where=first.where, hint=f"{hint}{output} has the other cells."
+    )
 
 
 def _legend(tables: Sequence[PaperTable]) -> list[str]:
@@ -157,5 +179,5 @@ def write_results(output: Path, config: ExperimentConfig, grid: GridResult, tabl
         write_report(grid.runs, place, title=title, features=FEATURES, sentences=SENTENCES, experiment=tables)
         return
     for test, evaluation in grid.evaluations.items():
-        place = output / f"report-{test}.html"
+        place = output / f"report-{file_name(test)}.html"
         write_report(grid.runs, place, title=f"{title}: {test}", evaluation=evaluation, experiment=tables)

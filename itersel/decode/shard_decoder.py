@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from itersel import _kernel
 from itersel.base.errors import InputError
 from itersel.decode.decoder import DecoderConfig, Hypothesis
 from itersel.decode.derivation import Derivation
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights
-from itersel.model.vectors import Vector
 from itersel.shards.shard import Shard
+
+if TYPE_CHECKING:
+    from itersel.model.vectors import Vector
 
 
 class ShardDecoder:

@@ -101,10 +101,10 @@ class EmrEngine(MrjobEngine):
                 self.s3.upload_file(path, bucket, key)
         return address
 
-    def job_options(self, partitions: int, conf: Path) -> list[str]:
+    def job_options(self, partitions: int, conf: Path, items_per_task: int = 1) -> list[str]:
         """Options of mrjob's runner."""
         options = [*self._runner_options(conf), "--hadoop-args", LINE_INPUT]
-        for key, value in settings_of(partitions).items():
+        for key, value in settings_of(partitions, items_per_task).items():
             options += ["--jobconf", f"{key}={value}"]
         return [*options, "--cluster-id", self.cluster]
 
@@ -117,7 +117,8 @@ class EmrEngine(MrjobEngine):
         # mrjob would upload the bootstrap's files again for every job, although the cluster has them.
         conf = shipment.folder / "mrjob.conf"
         conf.write_text(JOB_CONF.format(conf=json.dumps(os.path.abspath(self.settings.conf))))
-        options = self.job_options(shipment.partitions, conf)  # makes the cluster, if there is none
+        # Makes the cluster, if there is none.
+        options = self.job_options(shipment.partitions, conf, shipment.items_per_task)
         arguments = shipment.arguments(shipment.job, shipment.passing)
         with MrjobLog(self.log), aws_errors():
             try:

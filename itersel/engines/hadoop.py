@@ -2,9 +2,10 @@
 
 These files are put into HDFS once, by the checksum of their content. Side files, such as language models, reach the
 nodes through the distributed cache, once per node; an item's file is copied by the node that works on the item
-(itersel.mapreduce.fetch). One input file holds all work items, and each of its lines is a map task. What a run keeps
-in HDFS for a time lies in a folder per job, and its folders and applications carry its tag: a run that is interrupted,
-or resumed after its driver was killed, ends those applications and removes those folders.
+(itersel.mapreduce.fetch). One input file holds all work items, and each of its lines is a map task; with `run.tasks`,
+several lines are. What a run keeps in HDFS for a time lies in a folder per job, and its folders and applications carry
+its tag: a run that is interrupted, or resumed after its driver was killed, ends those applications and removes those
+folders.
 """
 
 from __future__ import annotations
@@ -41,8 +42,7 @@ FOLDERS = 8
 SETTINGS: dict[str, object] = {
     "mapreduce.map.maxattempts": ATTEMPTS,
     "mapreduce.reduce.maxattempts": ATTEMPTS,
-    # Each line of the input is a map task, and its mapper sees the line alone.
-    "mapreduce.input.lineinputformat.linespermap": 1,
+    # A mapper sees the lines of its work items alone.
     "stream.map.input.ignoreKey": "true",
 }
 LINE_INPUT = "-inputformat org.apache.hadoop.mapred.lib.NLineInputFormat"
@@ -83,14 +83,14 @@ class HadoopEngine(MrjobEngine):
             self.stored.update(missing)
         return {path: f"{self.files}/{name}" for path, name in names.items()}
 
-    def job_options(self, partitions: int) -> list[str]:
+    def job_options(self, partitions: int, items_per_task: int = 1) -> list[str]:
         """Options of mrjob's runner."""
         options = ["--no-conf", "--no-bootstrap-mrjob", "--no-read-logs", "--no-check-input-paths"]
         options += ["--hadoop-bin", self.client.hadoop]
         options += ["--cleanup", "LOCAL_TMP", "--cleanup-on-failure", "LOCAL_TMP"]  # HDFS is cleaned here
         options += ["--python-bin", sys.executable, "--cmdenv", f"PYTHONPATH={python_path()}"]
         options += ["--hadoop-args", LINE_INPUT]
-        for key, value in (settings_of(partitions) | {"mapreduce.job.tags": self.tag}).items():
+        for key, value in (settings_of(partitions, items_per_task) | {"mapreduce.job.tags": self.tag}).items():
             options += ["--jobconf", f"{key}={value}"]
         return [*options, *self.config.options]
 
@@ -101,7 +101,7 @@ class HadoopEngine(MrjobEngine):
         with MrjobLog(self.folder / LOG, share) as log:
             try:
                 yield from run_script(
-                    [*self.job_options(shipment.partitions), *words, f"{folder}/{ITEMS}"],
+                    [*self.job_options(shipment.partitions, shipment.items_per_task), *words, f"{folder}/{ITEMS}"],
                     self.runner,
                     output=lambda place: self.client.cat(f"{place}/part-*"),
                     script=f"{folder}/{SCRIPT}",
@@ -159,9 +159,11 @@ class HadoopEngine(MrjobEngine):
         self.at_work = False
 
 
-def settings_of(partitions: int) -> dict[str, object]:
-    """Hadoop's settings of a job with this many ranges; without any, mrjob itself asks for no reducers."""
-    return SETTINGS | ({"mapreduce.job.reduces": partitions} if partitions else {})
+def settings_of(partitions: int, items_per_task: int = 1) -> dict[str, object]:
+    """Hadoop's settings of a job with this many ranges; without any, mrjob itself asks for no reducers. A map task gets
+    as many lines of the input as it takes items."""
+    lines = {"mapreduce.input.lineinputformat.linespermap": items_per_task}
+    return SETTINGS | lines | ({"mapreduce.job.reduces": partitions} if partitions else {})
 
 
 def stored_name(path: str) -> str:

@@ -55,7 +55,9 @@ class LocalEngine(Engine):
                 waiting.append(item)
         tell(*board.sums())
 
-        def run(item: WorkItem) -> None:
+        def run(number: int) -> None:
+            item = waiting[number]  # inherited, not sent: its state may be large
+
             def progress(done: float, counts: Mapping[str, float]) -> None:
                 board.write(item.number, done, counts)
                 if jobs == 1:
@@ -70,7 +72,15 @@ class LocalEngine(Engine):
         further = 0 if self.config.runner == INLINE else len(waiting) - own
         with borrowed(further) as spare:
             jobs = own + spare
-            results = ordered_map(run, waiting, jobs, describe=lambda item: item.name, tick=lambda: tell(*board.sums()))
+            if jobs > 1:
+                job.warm_items(waiting, side)
+            results = ordered_map(
+                run,
+                range(len(waiting)),
+                jobs,
+                describe=lambda number: waiting[number].name,
+                tick=lambda: tell(*board.sums()),
+            )
             with contextlib.closing(results):
                 for _ in results:
                     tell(*board.sums())
@@ -104,6 +114,6 @@ class ProgressBoard:
 
     def sums(self) -> tuple[float, dict[str, float]]:
         """Progress and counts of all items, combined as the job says."""
-        lines = self.lines.tolist()
-        counts = self.job.combine(dict(zip(self.keys, line[1:], strict=True)) for line in lines)
-        return sum(line[0] for line in lines), counts
+        sums, largest = self.lines.sum(axis=0).tolist(), self.lines.max(axis=0, initial=0.0).tolist()
+        ways = enumerate(self.job.counts.items(), 1)
+        return sums[0], {key: largest[column] if how == "max" else sums[column] for column, (key, how) in ways}

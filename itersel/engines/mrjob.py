@@ -48,6 +48,8 @@ class Shipment:
     """Side files of the whole run, by name: where workers find them."""
     passing: Mapping[str, str]
     """Side files that only this job has, by name: paths on this machine."""
+    items_per_task: int = 1
+    """Work items that a map task takes."""
 
     def arguments(self, job: str, passing: Mapping[str, str]) -> list[str]:
         """The script's arguments, with the addresses of the job's description and of its side files."""
@@ -61,7 +63,7 @@ class MrjobEngine(Engine):
     """The engines mrjob-inline and mrjob-local."""
 
     one_input: ClassVar[bool] = False
-    """All work items are lines of one file; otherwise each has its own file, so that it becomes one map task."""
+    """All work items are lines of one file; otherwise those of a map task have their own file."""
 
     def __init__(self, config: RunConfig, folder: Path):
         super().__init__(config, folder)
@@ -125,12 +127,14 @@ class MrjobEngine(Engine):
             job=os.fspath(description),
             lasting={name: self.staged[file] for name, file in lasting.items()},
             passing=passing,
+            items_per_task=self.config.items_per_task(len(items)),
         )
 
     def _write_items(self, items: Sequence[WorkItem], folder: Path) -> Iterator[str]:
         """Files of lines, with the addresses of the items' files and with their states."""
         ordered = largest_first(items)
-        groups = [ordered] if self.one_input else [[item] for item in ordered]
+        size = max(len(ordered), 1) if self.one_input else self.config.items_per_task(len(ordered))
+        groups = [ordered[first : first + size] for first in range(0, len(ordered), size)]
         for number, group in enumerate(groups):
             path = folder / (f"{number:05d}.item" if len(groups) > 1 else "items.jsonl")
             with open(path, "w", encoding="utf-8") as stream:

@@ -88,7 +88,8 @@ class SparkEngine(Engine):
             for key, how in job.counts.items():
                 accumulators[key] = self.context.accumulator(0.0, Largest() if how == "max" else None)
             progress.update(accumulators)
-            partitions = self.context.parallelize(values, max(len(values), 1))
+            tasks = -(-len(values) // self.config.items_per_task(len(values)))
+            partitions = self.context.parallelize(values, max(tasks, 1))
             records = partitions.mapPartitions(MapItems(shipped, accumulators))
             if job.partitions == 0:
                 return [Record(*record) for record in records.values().collect()]

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from itersel.base.errors import ConfigError, InputError
 from itersel.metrics.corpus import Scores, Statistics
@@ -218,6 +217,8 @@ def _dealt_sums(pool: Statistics, deal: npt.NDArray[np.int32]) -> list[Statistic
 
 def _selected_sums(rows: Statistics, chosen: npt.NDArray[np.int32]) -> Statistics:
     """The sum of the chosen rows for each row of `chosen`: a sparse matrix of ones, in a fixed order of addition."""
+    from scipy.sparse import csr_array  # here, because it takes longer to load than everything else of most commands
+
     trials, size = chosen.shape
     starts = size * np.arange(trials + 1, dtype=np.int32)
     ones = np.ones(trials * size)

@@ -15,6 +15,7 @@ STATISTICS = (
     Statistic("best_metric"),
     Statistic("best_score"),
     Statistic("nonzero", "max"),
+    Statistic("sent"),
 )
 
 FIGURES = (

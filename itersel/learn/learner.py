@@ -22,6 +22,8 @@ RULES = ("perceptron", "margin_perceptron", "ramp", "passive_aggressive", "soft_
 SCHEDULES = ("constant", "inverse", "inverse_sqrt", "adagrad", "conditioned")
 BATCH_ONLY = {"rule": ("soft_ramp",), "schedule": ("adagrad", "conditioned")}
 """What works with a list's gradient, which is known only after all of the list."""
+EPOCH, RUN = "epoch", "run"
+ACCOUNTS = (EPOCH, RUN)
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class LearnConfig:
     """Learning rate."""
     schedule: Annotated[str, OneOf(*SCHEDULES)] = "constant"
     """Rate of the t-th list: constant η, inverse η/t, inverse_sqrt η/√t; adagrad, with `batch` only: each feature has
-    its own, η over the root of the sum of squares of its updates so far in this epoch and shard; conditioned, likewise:
+    its own, η over the root of the sum of squares of its updates so far (see `account`); conditioned, likewise:
     η over the number of times that a rule was extracted for its identity, and over the number of lists for the rest."""
     l1: Annotated[float, Range(0)] = 0.0
     """After each list, every weight that an update touched moves towards 0 by this much and stops at 0."""
@@ -50,6 +52,10 @@ class LearnConfig:
     """Rank all pairs of a list with the weights it was decoded with, as dtrain does, instead of online."""
     average: bool = False
     """Hand over the mean of the weights over an epoch's lists (the averaged perceptron) instead of the last ones."""
+    account: Annotated[str, OneOf(*ACCOUNTS)] = EPOCH
+    """AdaGrad: whether the sums of squares begin at 0 in each epoch and shard, or go where the weights go: a shard that
+    continues from its own weights keeps them; otherwise their mean over the shards is where all shards start from. Sums
+    of features that are not kept are forgotten."""
     pairs: PairConfig = field(default_factory=PairConfig)
 
     def __post_init__(self) -> None:
@@ -82,6 +88,7 @@ class LearnConfig:
         """The same for the kernel, which checks the values."""
         pairs = self.pairs if self.uses_pairs else replace(self.pairs, kind="none")
         values = asdict(self) | {"pairs": pairs.options()}
+        del values["account"]  # it comes and goes with the weights
         return _kernel.LearnOptions(**values)
 
 

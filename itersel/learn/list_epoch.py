@@ -35,8 +35,7 @@ def run_list_epoch(
 
     best_metric and best_score are of what the weights ranked first just before they learned from the list.
     """
-    if config.leave_out:
-        raise ConfigError("leave_out is for shards", hint="Name the fields of features when the lists are compiled.")
+    check_list_config(config)
     start = start or Vector.of([], [])
     numbers = np.arange(len(table), dtype=np.uint32) if lists is None else np.array(lists, dtype=np.uint32)
     if lists_before is None:
@@ -55,6 +54,16 @@ def run_list_epoch(
             progress(learner.statistics | {"best_metric": metric, "best_score": score})
     seconds = dict.fromkeys(STAGES, 0.0) | {"update": time.thread_time() - began}
     return list_epoch_result(table, start, config, learner, {"best_metric": metric, "best_score": score}, seconds)
+
+
+def check_list_config(config: EpochConfig) -> None:
+    """ConfigError for settings that only shards know."""
+    if config.leave_out:
+        raise ConfigError("leave_out is for shards", hint="Name the fields of features when the lists are compiled.")
+    if config.rates:
+        raise ConfigError("rates is for shards", hint="Leave it out.")
+    if config.background is not None:
+        raise ConfigError("background is for shards", hint="Leave it out: lists keep the metric they were given.")
 
 
 def list_epoch_result(

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from itersel import _kernel
-from itersel.base.errors import ConfigError, InputError
+from itersel.base.errors import InputError
 from itersel.learn.epoch import STAGES, EpochConfig, EpochResult, Progress
 from itersel.learn.hope_fear import HopeFear, Questions, choose
-from itersel.learn.list_epoch import list_epoch_result
+from itersel.learn.list_epoch import check_list_config, list_epoch_result
 from itersel.lists.table import ListTable
 from itersel.lm.model import LanguageModel
 from itersel.metrics.sentence import sentence_values
@@ -127,7 +127,7 @@ def run_response_epoch(
                 pair, _ = feedback.learn(id, scores, metric, epoch.text, epoch.score, against)
                 epoch.learn_pair(pair)
                 tell(lambda: epoch.statistics | feedback.counts)
-        ids, values, mean, names, statistics, seconds = epoch.finish()
+        ids, values, mean, names, statistics, seconds, _ = epoch.finish()
     average = None if mean is None else Vector(*mean)
     return EpochResult(
         Vector(ids, values), names.decode().split("\n")[:-1], statistics | feedback.counts, seconds, average
@@ -149,8 +149,7 @@ def run_response_list_epoch(
 
     Lists whose quality comes from outside (no references) keep it: their references do not grow.
     """
-    if config.leave_out:
-        raise ConfigError("leave_out is for shards", hint="Name the fields of features when the lists are compiled.")
+    check_list_config(config)
     start = start or Vector.of([], [])
     numbers = list(range(len(table))) if lists is None else list(lists)
     if lists_before is None:

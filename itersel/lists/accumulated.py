@@ -186,19 +186,20 @@ def _new_rows(new: NewList, number: dict[str, int], known: set[int]) -> _Rows:
     rows = np.repeat(np.arange(len(new.texts)), np.diff(new.starts))
     order = np.lexsort((features, rows))
     features, values = features[order], new.values[order]
-    single = values.astype("<f4")
+    ids, single = features.astype("<u4", copy=False).tobytes(), values.astype("<f4").tobytes()
+    digests = bytearray()
+    for text, (low, high) in zip(new.texts, pairwise((4 * new.starts).tolist()), strict=True):
+        digests += hashlib.blake2b(ids[low:high] + single[low:high] + text.encode(), digest_size=8).digest()
     kept, keys = [], []
-    for row, (text, (low, high)) in enumerate(zip(new.texts, pairwise(new.starts.tolist()), strict=True)):
-        content = hashlib.blake2b(features[low:high].tobytes(), digest_size=8)
-        content.update(single[low:high].tobytes())
-        content.update(text.encode())
-        key = int.from_bytes(content.digest(), "little")
+    for row, key in enumerate(np.frombuffer(digests, "<u8").tolist()):
         if key not in known:
             known.add(key)
             kept.append(row)
             keys.append(key)
-    chosen = np.isin(rows, kept)
     lengths = np.diff(new.starts)[kept]
+    is_kept = np.zeros(len(new.texts), dtype=bool)
+    is_kept[kept] = True
+    chosen = is_kept[rows]
     return _Rows(
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         features[chosen],

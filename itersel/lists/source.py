@@ -168,6 +168,35 @@ def open_source(path: str | os.PathLike[str]) -> AnySource:
     return _table(os.fspath(path), facts.st_size, facts.st_mtime_ns) if is_table else ShardSource(Shard(path))
 
 
+def is_shard(path: str | os.PathLike[str]) -> bool:
+    """Whether the file is a shard and not a table of lists, by its first bytes."""
+    with open(path, "rb") as stream:
+        return stream.read(len(MAGIC)) != MAGIC
+
+
+class LastSource:
+    """The source that was opened last: work items of one shard come one after the other, and opening it takes as long
+    as decoding a hundred sentences. Only one is kept, as shards are large.
+    """
+
+    def __init__(self) -> None:
+        self._key: tuple[str, int, int, int] | None = None
+        self._source: AnySource | None = None
+
+    def open(self, path: str | os.PathLike[str]) -> AnySource:
+        """As open_source; a file that was replaced is opened again."""
+        try:
+            facts = os.stat(path)
+        except OSError:
+            return open_source(path)  # which says what is wrong
+        key = os.fspath(path), facts.st_ino, facts.st_size, facts.st_mtime_ns
+        if self._source is None or key != self._key:
+            self._source = None  # its memory is free before the next one takes some
+            self._source = open_source(path)
+            self._key = key
+        return self._source
+
+
 def check_source(source: AnySource, checksum: str, where: str) -> None:
     """InputError unless the source has the expected content."""
     if source.checksum != checksum:

@@ -11,6 +11,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 import msgpack
 
@@ -22,6 +23,8 @@ MAGIC = b"itersrec"
 VERSION = 1
 HEADER = struct.Struct("<8sIII")
 """Magic, version, bytes of the index, its CRC-32."""
+MAPPED = 16 << 20
+"""Bytes from which on a value is mapped."""
 
 
 def write_records(path: str | os.PathLike[str], records: Iterable[Record], note: str = "") -> None:
@@ -40,19 +43,20 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Record], note:
 
 
 class RecordFile:
-    """The records of a file, mapped into memory."""
+    """The records of a file. Large values are mapped into memory; others are read, because a mapping keeps its file
+    open, and a process may have as many of these as a job has shards."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
         try:
             with open(path, "rb") as stream:
-                self.content: bytes | mmap.mmap = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:
-            raise InputError(f"cannot read: {getattr(error, 'strerror', None) or error}", where=path) from None
-        if len(self.content) < HEADER.size:
-            raise InputError("not a file of records: too short", where=path)
-        magic, version, size, checksum = HEADER.unpack_from(self.content)
-        packed = self.content[HEADER.size : HEADER.size + size]
+                header = stream.read(HEADER.size)
+                if len(header) < HEADER.size:
+                    raise InputError("not a file of records: too short", where=path)
+                magic, version, size, checksum = HEADER.unpack(header)
+                packed = stream.read(size)
+        except OSError as error:
+            raise InputError(f"cannot read: {error.strerror or error}", where=path) from None
         if magic != MAGIC or version != VERSION:
             raise InputError(f"not a file of records of version {VERSION}", where=path)
         if zlib.crc32(packed) != checksum:
@@ -61,14 +65,24 @@ class RecordFile:
         self.start = HEADER.size + size
 
     def records(self, *keys: int) -> Iterator[Record]:
-        """The records of these keys (none given: all), in the file's order. Values are views of the file."""
-        view = memoryview(self.content)
-        for key, item, sequence, offset, length, checksum in self.index:
-            if not keys or key in keys:
-                value = view[self.start + offset : self.start + offset + length]
-                if len(value) != length or zlib.crc32(value) != checksum:
-                    raise InputError("damaged file of records: a checksum is wrong", where=self.path)
-                yield Record(key, item, sequence, value)  # type: ignore[arg-type]
+        """The records of these keys (none given: all), in the file's order. Large values are views of the file."""
+        try:
+            with open(self.path, "rb") as stream:
+                for key, item, sequence, offset, length, checksum in self.index:
+                    if not keys or key in keys:
+                        value = self._value(stream, self.start + offset, length)
+                        if len(value) != length or zlib.crc32(value) != checksum:
+                            raise InputError("damaged file of records: a checksum is wrong", where=self.path)
+                        yield Record(key, item, sequence, value)  # type: ignore[arg-type]
+        except OSError as error:
+            raise InputError(f"cannot read: {error.strerror or error}", where=self.path) from None
+
+    @staticmethod
+    def _value(stream: BinaryIO, begin: int, length: int) -> bytes | memoryview:
+        if length < MAPPED:
+            stream.seek(begin)
+            return stream.read(length)
+        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))[begin : begin + length]
 
 
 def record_line(record: Record) -> tuple[str, str]:

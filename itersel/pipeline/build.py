@@ -54,10 +54,9 @@ def build(config: BuildConfig, kind: FolderKind = BUILD) -> Iterator[StageResult
 
 def build_folder(config: BuildConfig) -> BuildFolder:
     """What the build leaves for training and testing."""
-    names = ([TRAIN] if config.train.shards else []) + [*config.train.held_out, *config.sets]
     return BuildFolder(
         config.work,
-        {name: shards_path(config, name) for name in names},
+        {name: shards_path(config, name) for name in config.set_names},
         language_model_path(config),
         fold_model_paths(config),
         language_model_path(config, unseen=True) if config.lm.unseen else None,
@@ -118,7 +117,7 @@ def waves(config: BuildConfig) -> Iterator[list[Stage]]:
     yield [choose_set(config, name, one) for name, one in config.sets.items() if one.of is not None]
     if config.text.split_source:
         yield [learn_splitter(config)]
-        yield [split_source(config, name) for name in (TRAIN, *config.train.held_out, *config.sets)]
+        yield [split_source(config, name) for name in (TRAIN, *config.other_sets)]
     models = [language_model(config)]
     # The models to learn with must not know the targets of a fold, or of the shards.
     models += [language_model(config, fold) for fold in folds(config)]
@@ -128,7 +127,7 @@ def waves(config: BuildConfig) -> Iterator[list[Stage]]:
     if config.train.shards:
         yield [_shard(config, TRAIN, config.extract)]
     rules, alone = _rules_of_sets(config), replace(config, jobs=1)
-    yield [_shard(alone, name, rules) for name in (*config.train.held_out, *config.sets)]
+    yield [_shard(alone, name, rules) for name in config.other_sets]
 
 
 def _shard(config: BuildConfig, name: str, rules: ExtractConfig) -> Stage:

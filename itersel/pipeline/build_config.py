@@ -16,7 +16,16 @@ from itersel.grammar.grammar import PASS_THROUGH
 from itersel.lm.binary import KINDS as BINARY_KINDS
 from itersel.lm.estimate import ORDERS
 from itersel.model.features import GROUPS, parse_groups
-from itersel.pipeline.set_config import BitextConfig, Name, SetConfig, check_sets, is_labelled
+from itersel.pipeline.set_config import (
+    BitextConfig,
+    HeldOutConfig,
+    Name,
+    SetConfig,
+    check_sets,
+    is_labelled,
+    kept_out,
+    parent_of,
+)
 from itersel.run.build_folder import TRAIN as TRAIN
 from itersel.shards.assignment import DOMAINS, KINDS, OLD_KINDS, Layout
 from itersel.shards.compiler import ShardOptions
@@ -141,7 +150,7 @@ class BuildConfig:
 
     def __post_init__(self) -> None:
         validate(self)
-        names = [TRAIN, *self.train.held_out, *self.sets]
+        names = [TRAIN, *self.other_sets]
         for name in names:
             if names.count(name) > 1:
                 raise ConfigError(f"sets.{name}: another set has the same name", hint="Rename one of them.")
@@ -167,6 +176,16 @@ class BuildConfig:
                 hint="Give shards.first.",
             )
 
+    @property
+    def other_sets(self) -> list[str]:
+        """The names of all sets besides the training text; what is held out of a set follows it."""
+        return [*self.train.held_out, *(name for one in self.sets for name in (one, *self.sets[one].held_out))]
+
+    @property
+    def set_names(self) -> list[str]:
+        """The names of all sets that have shards."""
+        return [TRAIN] * self.train.shards + self.other_sets
+
     def labelled(self, name: str) -> bool:
         """Whether the sentences of a set have domains."""
         return is_labelled(self.train, self.sets, name)
@@ -174,7 +193,8 @@ class BuildConfig:
     def references(self, name: str) -> int:
         """How many references each sentence of a set has."""
         if name not in self.sets:
-            return 1
+            parent = parent_of(self.sets, name)
+            return 1 if parent is None else self.references(parent)
         one = self.sets[name]
         return self.references(one.of) if one.of is not None else len(next(iter(one.files().values())).references)
 
@@ -182,9 +202,15 @@ class BuildConfig:
         """How a set is divided into shards."""
         if name == TRAIN:
             return self.shards.train_layout(self.seed)
-        one = self.sets[name] if name in self.sets else self.train.kept_out[name]
+        if name in self.sets:
+            one: SetConfig | HeldOutConfig = self.sets[name]
+        else:
+            parent = parent_of(self.sets, name)
+            one = kept_out(self.train.held_out if parent is None else self.sets[parent].held_out)[name]
         domains = one.layout == DOMAINS
-        return Layout(DOMAINS, seed=self.seed) if domains else Layout("sequential", shards=1, seed=self.seed)
+        if domains:
+            return Layout(DOMAINS, seed=self.seed)
+        return Layout("sequential", size=one.size, shards=1 if one.size is None else None, seed=self.seed)
 
     @property
     def lm_folds(self) -> int:

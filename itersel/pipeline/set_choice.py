@@ -1,4 +1,4 @@
-"""Which sentences go into which set: pairs held out of the training text, and some of each domain. All by the seed.
+"""Which sentences go into which set: pairs held out of a text, and some of each domain. All by the seed.
 
 In: labels of sentences. Out: numbers of sentences, from 0, in ascending order.
 """
@@ -9,37 +9,42 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from itersel.base.errors import ConfigError
-from itersel.pipeline.set_config import HeldOutConfig
+from itersel.pipeline.set_config import HeldOutConfig, SetConfig
 from itersel.shards.assignment import shuffled
 
 
 def hold_out(
-    domains: Sequence[str], groups: Sequence[str], wanted: Mapping[str, HeldOutConfig], seed: int
+    domains: Sequence[str],
+    groups: Sequence[str],
+    wanted: Mapping[str, HeldOutConfig],
+    seed: int,
+    key: str = "train",
+    pairs: str = "training pairs",
 ) -> list[list[int]]:
-    """Divide the training text: what remains of it, then each set. `domains` and `groups` have a label for each
-    sentence, which is "" where it has none.
+    """Divide a text: what remains of it, then each set. `domains` and `groups` have a label for each sentence, which is
+    "" where it has none. `key` and `pairs` are what messages call the text and its sentences.
 
     Sets are made in their order, each of what the ones before it left. Whole groups are taken in a random order; one
     that adds nothing to a domain that lacks sentences stays where it is.
     """
     total = sum(one.pairs or 0 for one in wanted.values())
     if total >= len(domains):
-        raise ConfigError(f"{total} of {len(domains)} training pairs are to be held out", hint="Hold out fewer.")
+        raise ConfigError(f"{total} of {len(domains)} {pairs} are to be held out", hint="Hold out fewer.")
     free = dict.fromkeys(shuffled(len(domains), seed))  # in this order
     made = []
     for name, one in wanted.items():
         pool = _whole_groups(free, domains, groups, one, seed) if one.groups else list(free)
         if one.each is not None:
-            chosen = _some_of_each(pool, domains, one.each, f"train.held_out.{name}")
+            chosen = _some_of_each(pool, domains, one.each, f"{key}.held_out.{name}")
         else:
             chosen = pool if one.groups else pool[: one.pairs]
         if len(chosen) < (one.pairs or 0):
-            raise ConfigError(f"train.held_out.{name} wants {one.pairs:,} pairs, but {len(chosen):,} have a group")
+            raise ConfigError(f"{key}.held_out.{name} wants {one.pairs:,} pairs, but {len(chosen):,} have a group")
         made.append(sorted(chosen))
         for number in pool if one.groups else chosen:
             del free[number]
     if not free:
-        raise ConfigError("train.held_out leaves no training pair", hint="Hold out fewer.")
+        raise ConfigError(f"{key}.held_out leaves none of the {pairs}", hint="Hold out fewer.")
     return [sorted(free), *made]
 
 
@@ -60,6 +65,17 @@ def _whole_groups(
             taken.add(names[at])
             lacking.subtract(counts)
     return [number for number in free if groups[number] in taken]
+
+
+def chosen_sentences(domains: Sequence[str], wanted: SetConfig, seed: int, name: str) -> list[int]:
+    """As many sentences as the set `name` asks for, in total or of each domain."""
+    if wanted.pairs is None:
+        return some_of_each(domains, wanted.each or 0, seed, f"{name}.each")
+    if wanted.pairs > len(domains):
+        raise ConfigError(
+            f"{name}.pairs wants {wanted.pairs:,} sentences, but there are {len(domains):,}", hint="Ask for fewer."
+        )
+    return sorted(shuffled(len(domains), seed)[: wanted.pairs])
 
 
 def some_of_each(domains: Sequence[str], each: int, seed: int, name: str) -> list[int]:

@@ -20,7 +20,7 @@ from itersel.base import events
 from itersel.base.errors import InputError
 from itersel.base.files import file_checksum, remove_torn
 from itersel.base.json_files import find_json, write_json
-from itersel.base.usage import peak_megabytes
+from itersel.base.usage import cpu_seconds, peak_megabytes
 
 FORMAT = 1
 FOLDER = "stages"
@@ -56,11 +56,13 @@ class StageResult:
     """Time that making it took; after an interruption, only the rest."""
     peak_megabytes: int | None
     """Peak of the largest process when it was made (itersel.base.usage); None if not recorded."""
+    cpu_seconds: float | None = None
+    """Processor time that making it took; None if not recorded."""
 
 
 def run_stage(stage: Stage, work: Path) -> StageResult:
     """Run the stage unless its record, inputs, options and outputs agree."""
-    begun = time.monotonic()
+    begun, spent = time.monotonic(), cpu_seconds()
     path = work / FOLDER / f"{stage.name}.json"
     inputs = {role: file_checksum(file) for role, file in stage.inputs.items()}
     key = _key(stage, inputs)
@@ -73,6 +75,7 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
     what = stage.make()
     size = sum(output.stat().st_size for output in stage.outputs) + (stage.bytes_of() if stage.bytes_of else 0)
     seconds, peak = round(time.monotonic() - begun, 3), peak_megabytes()
+    spent = round(cpu_seconds() - spent, 3)
     document = {
         "format": FORMAT,
         "stage": stage.name,
@@ -84,9 +87,10 @@ def run_stage(stage: Stage, work: Path) -> StageResult:
         "bytes": size,
         "seconds": seconds,
         "peak_megabytes": peak,
+        "cpu_seconds": spent,
     }
     write_json(path, document)
-    return StageResult(stage.name, what, size, seconds, False, seconds, peak)
+    return StageResult(stage.name, what, size, seconds, False, seconds, peak, spent)
 
 
 def recorded(stage: Stage, work: Path) -> StageResult | None:
@@ -100,7 +104,7 @@ def recorded(stage: Stage, work: Path) -> StageResult | None:
 
 def _skipped(record: Mapping[str, Any], seconds: float) -> StageResult:
     name, what, size, made = (record[key] for key in ("stage", "what", "bytes", "seconds"))
-    return StageResult(name, what, size, seconds, True, made, record.get("peak_megabytes"))
+    return StageResult(name, what, size, seconds, True, made, record.get("peak_megabytes"), record.get("cpu_seconds"))
 
 
 def table(results: Iterable[StageResult]) -> str:

@@ -23,8 +23,8 @@ from itersel.pipeline.build_paths import (
     splitter_path,
     tasks_path,
 )
-from itersel.pipeline.set_choice import hold_out, some_of_each
-from itersel.pipeline.set_config import BitextPart, SetConfig, SetPart
+from itersel.pipeline.set_choice import chosen_sentences, hold_out
+from itersel.pipeline.set_config import BitextPart, HeldOut, SetConfig, SetPart, kept_out
 from itersel.pipeline.stages import Stage
 from itersel.text.bitext import Bitext, Cleaning, Limits, Pair, Summary, clean_side, prepare, words
 from itersel.text.compounds import CompoundSplitter, SplitConfig
@@ -60,7 +60,7 @@ def prepare_train(config: BuildConfig) -> Stage:
                 progress.update(summary.read)
                 count = summary.read - before
                 labels = _domains(name, part.domains, count)
-                grouped = [""] * count if part.groups is None else _labels(part.groups, count, column=True)
+                grouped = _groups(part, count)
                 for number, left, right in kept:
                     if train.unique and (left, right) in known:
                         repeated += 1
@@ -69,7 +69,7 @@ def prepare_train(config: BuildConfig) -> Stage:
                     pairs.append(Pair(before + number, left, right))
                     domains.append(labels[number - 1])
                     groups.append(grouped[number - 1])
-        divided = hold_out(domains, groups, train.kept_out, config.seed)
+        divided = hold_out(domains, groups, kept_out(train.held_out), config.seed)
         with atomic_group(outputs) as streams:
             for at, numbers in enumerate(divided):
                 mine = streams[at * len(per_set) : (at + 1) * len(per_set)]
@@ -87,12 +87,14 @@ def prepare_train(config: BuildConfig) -> Stage:
         "source": asdict(source),
         "target": asdict(target),
         "limits": asdict(limits),
-        "held_out": {name: one if isinstance(one, int) else asdict(one) for name, one in train.held_out.items()},
+        "held_out": _described(train.held_out),
         "seed": config.seed if train.held_out else None,
     } | ({"unique": True} if train.unique else {})
-    inputs = _inputs(parts)
-    inputs |= {_role("groups", name): part.groups for name, part in parts.items() if part.groups is not None}
-    return Stage("prepare.train", inputs, options, outputs, make)
+    return Stage("prepare.train", _inputs(parts), options, outputs, make)
+
+
+def _described(held_out: HeldOut) -> dict[str, object]:
+    return {name: one if isinstance(one, int) else asdict(one) for name, one in held_out.items()}
 
 
 def _role(role: str, part: str) -> str:
@@ -110,12 +112,19 @@ def _inputs(parts: Mapping[str, BitextPart] | Mapping[str, SetPart]) -> dict[str
             found |= {_role(f"reference.{i}", name): path for i, path in enumerate(part.references)}
         if part.domains is not None:
             found[_role("tasks", name)] = part.domains
+        if part.groups is not None:
+            found[_role("groups", name)] = part.groups
     return found
 
 
 def _domains(name: str, path: Path | None, count: int) -> list[str]:
     """The domain of each line of a part: that of a file, or the part's name."""
     return [name] * count if path is None else _labels(path, count)
+
+
+def _groups(part: BitextPart | SetPart, count: int) -> list[str]:
+    """The group of each line of a part, "" where it has none."""
+    return [""] * count if part.groups is None else _labels(part.groups, count, column=True)
 
 
 def _labels(path: Path, count: int, *, column: bool = False) -> list[str]:
@@ -131,13 +140,14 @@ def _labels(path: Path, count: int, *, column: bool = False) -> list[str]:
 
 
 def prepare_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
-    """Clean the files of a set and join its parts."""
+    """Clean the files of a set and join its parts; then take out what is held out of it."""
     source, target = cleanings(config)
     parts, references = one.files(), config.references(name)
+    names = [name, *one.held_out]
 
     def make() -> str:
         sides: list[list[str]] = [[] for _ in range(1 + references)]
-        domains: list[str] = []
+        domains, groups = list[str](), list[str]()
         for label, part in parts.items():
             before = len(sides[0])
             for lines, path, cleaning in zip(
@@ -149,21 +159,34 @@ def prepare_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
                     place = f"{path}:{min(count, wanted) + 1}"
                     raise InputError(f"has {count} lines, but {part.source} has {wanted}", where=place)
             domains += _domains(label, part.domains, len(sides[0]) - before)
-        return _write_set(config, name, one, sides, domains)
+            groups += _groups(part, len(sides[0]) - before)
+        if not one.held_out:
+            return _write_set(config, name, one, sides, domains)
+        apart, key = kept_out(one.held_out), f"sets.{name}"
+        divided = hold_out(domains, groups, apart, config.seed, key, f"sentences of {name}")
+        for part_name, numbers in zip(names, divided, strict=True):
+            _write_lines(config, part_name, _set_files(config, part_name, one), sides, domains, numbers)
+        sizes = [f"{part_name} {len(numbers):,}" for part_name, numbers in zip(names, divided, strict=True)]
+        unused = len(domains) - sum(map(len, divided))
+        remarks = [f"{unused:,} unused of held-out groups"] * bool(unused)
+        return ", ".join([*sizes, f"{references} references", *remarks])
 
     options = {"source": asdict(source), "target": asdict(target)} | _choice(config, one)
-    return Stage(f"prepare.{name}", _inputs(parts), options, _set_files(config, name, one), make)
+    outputs = [file for part_name in names for file in _set_files(config, part_name, one)]
+    return Stage(f"prepare.{name}", _inputs(parts), options, outputs, make)
 
 
 def choose_set(config: BuildConfig, name: str, one: SetConfig) -> Stage:
     """Some sentences of another set."""
     other, count = one.of or "", config.references(name)
     texts = [prepared_path(config, other), *(reference_path(config, other, number) for number in range(count))]
-    labels = tasks_path(config, other)
-    inputs = {path.name.removeprefix(f"{other}."): path for path in (*texts, labels)}
+    labels = [tasks_path(config, other)] if config.labelled(other) else []
+    inputs = {path.name.removeprefix(f"{other}."): path for path in (*texts, *labels)}
 
     def make() -> str:
-        return _write_set(config, name, one, [list(read_lines(path)) for path in texts], list(read_lines(labels)))
+        sides = [list(read_lines(path)) for path in texts]
+        domains = [label for path in labels for label in read_lines(path)] or [""] * len(sides[0])
+        return _write_set(config, name, one, sides, domains)
 
     return Stage(f"prepare.{name}", inputs, _choice(config, one), _set_files(config, name, one), make)
 
@@ -176,29 +199,44 @@ def _clean_lines(path: Path, cleaning: Cleaning) -> Iterator[str]:
 
 
 def _choice(config: BuildConfig, one: SetConfig) -> dict[str, object]:
-    return {} if one.each is None else {"each": one.each, "seed": config.seed}
+    wanted = {key: value for key, value in (("each", one.each), ("pairs", one.pairs)) if value is not None}
+    made: dict[str, object] = {**wanted, "seed": config.seed} if wanted else {}
+    return made | ({"held_out": _described(one.held_out), "seed": config.seed} if one.held_out else {})
 
 
 def _set_files(config: BuildConfig, name: str, one: SetConfig) -> list[Path]:
     """Sentences, references, labels if there are any, line numbers if not all lines are in it."""
     files = [prepared_path(config, name), *(reference_path(config, name, i) for i in range(config.references(name)))]
     files += [tasks_path(config, name)] if config.labelled(name) else []
-    return files + ([] if one.each is None else [kept_path(config, name)])
+    return files + ([kept_path(config, name)] if one.chooses or one.held_out else [])
 
 
 def _write_set(
     config: BuildConfig, name: str, one: SetConfig, sides: Sequence[Sequence[str]], domains: Sequence[str]
 ) -> str:
     """Write all sentences, or those that the set chooses."""
-    columns = [*sides, domains] if config.labelled(name) else [*sides]
     numbers: Sequence[int] = range(len(domains))
-    if one.each is not None:
-        numbers = some_of_each(domains, one.each, config.seed, f"sets.{name}.each")
+    if one.chooses:
+        numbers = chosen_sentences(domains, one, config.seed, f"sets.{name}")
+    _write_lines(config, name, _set_files(config, name, one), sides, domains, numbers)
+    return f"{len(numbers):,} sentences, {len(sides) - 1} references"
+
+
+def _write_lines(
+    config: BuildConfig,
+    name: str,
+    files: Sequence[Path],
+    sides: Sequence[Sequence[str]],
+    domains: Sequence[str],
+    numbers: Sequence[int],
+) -> None:
+    """Write some of the sentences into the files of a set; a file that is left has their line numbers, from 1."""
+    columns = [*sides, domains] if config.labelled(name) else [*sides]
+    if len(files) > len(columns):
         columns.append([str(number) for number in range(1, len(domains) + 1)])
-    with atomic_group(_set_files(config, name, one)) as streams:
+    with atomic_group(files) as streams:
         for stream, column in zip(streams, columns, strict=True):
             stream.writelines(column[number].encode() + b"\n" for number in numbers)
-    return f"{len(numbers):,} sentences, {len(sides) - 1} references"
 
 
 def learn_splitter(config: BuildConfig) -> Stage:

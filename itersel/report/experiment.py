@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 from itersel.base.paper_table import Entry, PaperTable, Repeats
@@ -25,7 +26,10 @@ def experiment_values(table: PaperTable) -> dict[str, Any]:
                 "caption": one.caption,
                 "setting": one.setting,
                 "values": list(one.values),
-                "scores": [{"label": label, "values": list(values)} for label, values in one.scores],
+                "scores": [
+                    {"label": label, "values": list(values), "intervals": [pair and list(pair) for pair in intervals]}
+                    for (label, values), intervals in zip(one.scores, one.intervals or repeat(()), strict=False)
+                ],
                 "sizes": list(one.sizes),
             }
             for one in table.plots

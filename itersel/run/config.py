@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -40,8 +41,13 @@ RESULT_FREE = (
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
 
-LATER = {"epoch.learn.l2": 0.0, "epoch.learn.cost_scale": 20.0}
-"""Keys that runs of itersel 0.1 do not have. With the values that these had, they are no part of the identity."""
+LATER = {
+    "epoch.background": None,
+    "epoch.learn.account": "epoch",
+    "epoch.learn.cost_scale": 20.0,
+    "epoch.learn.l2": 0.0,
+}
+"""Keys that earlier runs do not have. With the values that these had, they are no part of the identity."""
 
 RATE, METRIC, SHUFFLE, PAIRS = "rate", "metric", "shuffle", "pairs"
 OPEN_KEYS = {
@@ -161,8 +167,8 @@ def expand(patterns: Sequence[str], key: str, order: Callable[[str], Any] | None
         if not matches:
             raise InputError(f"{key}: no such file", where=pattern)
         found += matches
-    for path in found:
-        if found.count(path) > 1:
+    for path, times in Counter(found).items():
+        if times > 1:
             raise ConfigError(f"{key}: {path} is named twice")
     return found
 

@@ -19,7 +19,7 @@ from itersel.run.config import METRIC, PAIRS, RATE, SHUFFLE, TrainConfig
 DENSE_RATE, ONE_SHARD_RATE, RATE_OF_SHARDS = 0.03, 0.01, 0.05
 """AdaGrad's rates: dense features; sparse ones on one shard; sparse ones on several, whose weights are averaged."""
 CONSTANT_DENSE_RATE, CONSTANT_RATE = 0.0001, 0.00001
-"""Where AdaGrad cannot be used."""
+"""For layouts that AdaGrad was not tried with."""
 LONGER_REFERENCE = "fixed_stupid_bleu"
 ALL_PAIRS = "all"
 """For AdaGrad only: its steps do not grow with the number of pairs, those of a constant rate do."""
@@ -51,7 +51,7 @@ def with_defaults(config: TrainConfig, sources: Sequence[AnySource]) -> TrainCon
 
 
 def _rate(learn: LearnConfig, sparse: bool, shards: int, whole_files: bool) -> LearnConfig:
-    if not whole_files:  # AdaGrad's sums end with a file
+    if not whole_files:  # AdaGrad was not tried with these layouts
         return replace(learn, eta=CONSTANT_RATE if sparse else CONSTANT_DENSE_RATE)
     eta = DENSE_RATE if not sparse else ONE_SHARD_RATE if shards == 1 else RATE_OF_SHARDS
     return replace(learn, eta=eta, schedule="adagrad", batch=True)

@@ -13,7 +13,7 @@ import contextlib
 import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from itersel.base.figures import Choice
 from itersel.base.files import atomic_write
 from itersel.base.folders import RUN, check_folder_kind
 from itersel.base.locks import alone
-from itersel.base.usage import Stopwatch
+from itersel.base.usage import Stopwatch, cpu_seconds
 from itersel.base.version import __version__, build_id
 from itersel.engines import Engine, open_engine
 from itersel.lists.source import AnySource, open_source
@@ -134,7 +134,9 @@ class Driver:
     def run_round(self, engine: Engine, number: int) -> None:
         folder = self.directory.epoch(number)
         jobs = self.runner(engine, number)
+        before = cpu_seconds()
         outcome = self.train_round(jobs, number)
+        spent = round(cpu_seconds() - before, 3) if self.config.run.is_here else None
         vector = outcome.weights
         weights = Weights(dict(zip(outcome.names(vector.ids), vector.values.tolist(), strict=True)))
         vector.write(folder / "weights.vec")
@@ -154,7 +156,7 @@ class Driver:
         for warning in warnings:
             self.warn(f"epoch {number + 1}: {warning}")
         lines, total = self.statistics(number, outcome)
-        made = asdict(self.watch.lap(self.config.run.processes))
+        made = asdict(replace(self.watch.lap(self.config.run.processes), cpu_seconds=spent))
         whole = {"epoch": number + 1, "shard": None} | total | facts | {"warnings": warnings, "made": made}
         self.directory.write_statistics([*lines, whole])
         self.directory.finish_epoch(files, facts | {"warnings": warnings})

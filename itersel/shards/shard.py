@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from itersel import _kernel
 from itersel.base.files import atomic_write
 from itersel.grammar.grammar import Grammar, check_pass_through
 from itersel.model.features import GROUPS, TEMPLATE_BITS, templates
+
+if TYPE_CHECKING:  # numpy takes 15 MB, and decoding needs none of it
+    import numpy as np
+    import numpy.typing as npt
 
 
 class ShardWriter:
@@ -109,6 +111,14 @@ class Shard:
     def feature_names(self) -> list[str]:
         """Names by the shard's feature number."""
         return self.native.feature_names()
+
+    def feature_names_of(self, features: npt.NDArray[np.uint32]) -> list[str]:
+        """The names of the features with these numbers."""
+        return self.native.feature_names_of(features)
+
+    def features_matching(self, patterns: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """By feature number: whether a pattern is the feature's name, or its beginning with `*` after it."""
+        return self.native.features_matching(list(patterns))
 
     def feature_hashes(self) -> npt.NDArray[np.uint64]:
         """64-bit ids (itersel.model.vectors) by the shard's feature number."""

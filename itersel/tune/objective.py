@@ -75,12 +75,12 @@ class Objective:
         """The score of a corpus, from its summed statistics."""
         return self.native.score(np.asarray(sums, dtype=np.float64))
 
-    def sentence_scores(self, rows: Rows) -> npt.NDArray[np.float64]:
-        """The score of each row alone: BLEU+1 for BLEU, the other metrics as they are."""
+    def sentence_scores(self, rows: Rows, bleu: str = "stupid_bleu") -> npt.NDArray[np.float64]:
+        """The score of each row alone: for BLEU the given form of it, by default BLEU+1; other metrics as they are."""
         total, begin = np.zeros(len(rows)), 0
         for name, weight in self.terms:
             own = rows[:, begin : begin + WIDTHS[name]]
-            total += weight * sentence_scores("stupid_bleu" if name == "bleu" else name, own, order=ORDER)
+            total += weight * sentence_scores(bleu if name == "bleu" else name, own, order=ORDER)
             begin += WIDTHS[name]
         return total
 

@@ -52,8 +52,8 @@ class Surface:
     base: Floats
     points: Floats
     """Strictly ascending."""
-    changes: Floats
-    """A row per point; none is all zero."""
+    changes: Floats | npt.NDArray[np.int16]
+    """A row per point; none is all zero. Rows of small whole numbers, nearly all are, take little space."""
 
     @classmethod
     def of_segments(cls, begins: Floats, statistics: npt.NDArray[np.float32]) -> Surface:
@@ -62,7 +62,7 @@ class Surface:
         return cls(rows[0], begins[1:], np.diff(rows, axis=0))
 
     @property
-    def arrays(self) -> tuple[Floats, Floats, Floats]:
+    def arrays(self) -> tuple[Floats, Floats, Floats | npt.NDArray[np.int16]]:
         return self.base, self.points, self.changes
 
     def sums_at(self, step: float) -> Floats:
@@ -96,12 +96,10 @@ class Surface:
         )
 
     def to_bytes(self) -> bytes:
-        """As bytes, to be sent between machines. Changes are whole numbers, and small ones nearly always."""
-        largest = float(np.abs(self.changes).max(initial=0.0))
-        whole = bool((self.changes == np.rint(self.changes)).all())
-        kind = "<i2" if whole and largest < 2**15 else "<f8"
+        """As bytes, to be sent between machines."""
         sums, points = (array.astype("<f8").tobytes() for array in (self.base, self.points))
-        packed: bytes = msgpack.packb([sums, points, kind, self.changes.astype(kind).tobytes()])
+        kind = "<i2" if self.changes.dtype == np.int16 else "<f8"
+        packed: bytes = msgpack.packb([sums, points, kind, self.changes.astype(kind, copy=False).tobytes()])
         return packed
 
     @classmethod
@@ -109,7 +107,7 @@ class Surface:
         try:
             base, points, kind, changes = msgpack.unpackb(data)
             sums = np.frombuffer(base, "<f8")
-            rows = np.frombuffer(changes, kind).reshape(-1, len(sums)).astype(np.float64)
+            rows = np.frombuffer(changes, kind).reshape(-1, len(sums))
             return cls(sums, np.frombuffer(points, "<f8"), rows)
         except (ValueError, TypeError) as error:
             raise InputError(f"damaged error surface: {error}") from None

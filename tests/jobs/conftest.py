@@ -5,36 +5,21 @@ from __future__ import annotations
 import gzip
 import itertools
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from itersel.base.locks import exclusive
 from itersel.cli import main
 from itersel.decode.decoder import DecoderConfig
 from itersel.grammar.extraction import build_index
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.mixing import SelectionConfig
 from itersel.run.config import TrainConfig
+from made_once import made_once
 from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = 2000
-
-
-def made_once(name: str, factory: pytest.TempPathFactory, make: Callable[[Path], None]) -> Path:
-    """The session's folder of that name. The first process that wants it makes it; others wait."""
-    mine = factory.getbasetemp()
-    session = mine.parent if mine.name.startswith("popen-") else mine  # of pytest-xdist's processes
-    folder = session / f"shared-{name}"
-    with exclusive(session / f"shared-{name}.lock"):
-        if not (folder / "made").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            make(folder)
-            (folder / "made").touch()
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -247,10 +247,8 @@ def test_driver_and_worker_are_interrupted_and_killed(cluster, reference, tmp_pa
 
 
 @pytest.mark.slow
-def test_code_is_shipped_to_bare_workers(cluster, reference, tmp_path):
+def test_code_is_shipped_to_bare_workers(cluster, reference, wheelhouse, tmp_path):
     """Workers whose Python has no package of ours get a wheelhouse's archive; without one, they are told of it."""
-    from itersel.engines.wheelhouse import build_wheelhouse
-
     bare = Path(sys.base_prefix) / "bin" / "python3"
     if subprocess.run([bare, "-I", "-c", "import itersel"], capture_output=True).returncode == 0:
         unavailable(f"{bare} has itersel")
@@ -259,8 +257,7 @@ def test_code_is_shipped_to_bare_workers(cluster, reference, tmp_path):
     with pytest.raises(ResourceError, match=r"No module named 'itersel'") as caught:
         train(on_spark(config, options), tmp_path / "refused")
     assert "wheelhouse" in str(caught.value)
-    build_wheelhouse(tmp_path / "wheelhouse")
-    run(on_spark(config, (*options, f"wheelhouse={tmp_path / 'wheelhouse'}")), tmp_path / "spark")
+    run(on_spark(config, (*options, f"wheelhouse={wheelhouse}")), tmp_path / "spark")
     assert_same_run(reference, tmp_path / "spark")
     assert not list(tmp_path.glob("spark/**/*.tmp"))
 

@@ -15,6 +15,8 @@ from itersel.algorithms.epoch_job import FOLD, MODEL, START, EpochJob, collect
 from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
 from itersel.base.version import describe_build
 from itersel.engines import RunConfig, open_engine
+from itersel.engines.hadoop import settings_of
+from itersel.learn.learner import LearnConfig
 from itersel.lists.source import open_source
 from itersel.mapreduce.execution import assemble, map_item, reduce_range, silent
 from itersel.mapreduce.failure import FINISHED, Failure
@@ -90,9 +92,11 @@ def test_tuners(data, tmp_path, name, run):
 
 
 @pytest.mark.slow
-def test_a_tuner_on_mrjob_local(data, tmp_path):
+@pytest.mark.parametrize("name", ["mert", "hols"])
+def test_a_tuner_on_mrjob_local(data, tmp_path, name):
     """Each of five jobs starts processes of its own. `test_tuners` has the others' jobs in the same script."""
-    check_tuner(data, "mert", RunConfig("mrjob-local", reducers=2), tmp_path)
+    own = replace(TUNERS["hols"], updates=1) if name == "hols" else None
+    check_tuner(data, name, RunConfig("mrjob-local", reducers=2), tmp_path, own)
 
 
 def test_engines_can_change_within_a_run(tmp_path, inline):
@@ -257,3 +261,29 @@ def test_the_script_is_looked_for(tmp_path, monkeypatch):
     engine = open_engine(RunConfig("mrjob-inline"), tmp_path)
     with pytest.raises(ConfigError, match="there is no job"):
         list(engine.run(EpochJob(partitions=1), [WorkItem(0, "an item")], {}, silent))
+
+
+@pytest.mark.parametrize("tasks", [1, 2])
+def test_a_map_task_takes_several_shards(inline, tmp_path, tasks):
+    config, expected = inline("iter_sel_sgd")
+    run = RunConfig("mrjob-inline", reducers=2, tasks=tasks)
+    train(replace(config, run=run), tmp_path / "run", warn=lambda text: None)
+    assert_same_run(tmp_path / "run", expected)
+
+
+def test_the_sums_of_adagrad_travel(inline, tmp_path):
+    """As the weights do, if they last."""
+    config, _ = inline("iter_sel_sgd")
+    learn = LearnConfig(eta=0.05, batch=True, schedule="adagrad", account="run")
+    config = replace(config, epoch=replace(config.epoch, learn=learn, background=0.9, rates={"R:*": 2.0}))
+    for name, run in {"here": RunConfig(), "there": RunConfig("mrjob-inline", reducers=3, tasks=2)}.items():
+        train(replace(config, run=run), tmp_path / name, warn=lambda text: None)
+    assert_same_run(tmp_path / "there", tmp_path / "here")
+    assert (tmp_path / "here" / "epoch-001" / "account.vec").exists()
+
+
+def test_items_per_task():
+    """At most so many tasks, however many items there are; Hadoop divides the lines of its input accordingly."""
+    assert [RunConfig(tasks=100).items_per_task(items) for items in (0, 1, 100, 101, 2290)] == [1, 1, 1, 2, 23]
+    assert RunConfig().items_per_task(2290) == 1
+    assert settings_of(2, 23)["mapreduce.input.lineinputformat.linespermap"] == 23

@@ -42,11 +42,15 @@ def soft_ramp(w, vectors, metric, cost_scale=20.0, eta=1.0, l2=0.0, counts=None,
     return int(max(metric, default=0.0) > [*metric, 0.0][0]), 0, int(len(rows) > 1)
 
 
-def learn(w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, batch=False, history=None):
+def learn(
+    w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, batch=False, history=None, factors=None
+):
     """Changes the dictionary w; returns (rank errors, margin violations, updates).
 
-    With `history` ({feature: updates of earlier lists}) the rates are AdaGrad's."""
+    With `history` ({feature: updates of earlier lists}) the rates are AdaGrad's. What a list changes is multiplied by
+    the feature's factor, if it has one."""
     errors = violations = updates = 0
+    before = dict(w)
     total, touched = {}, set()
     for better, worse in pairs:
         x = difference(vectors[better], vectors[worse])
@@ -71,4 +75,6 @@ def learn(w, vectors, pairs, rule="perceptron", margin=1.0, eta=0.0001, l1=0.0, 
         w[f] = w.get(f, 0.0) + rate * value
     for f in touched if l1 > 0 else ():
         w[f] = max(0.0, w[f] - l1) if w[f] > 0 else min(0.0, w[f] + l1)
+    for f in touched & (factors or {}).keys():
+        w[f] = before.get(f, 0.0) + factors[f] * (w[f] - before.get(f, 0.0))
     return errors, violations, updates

@@ -19,13 +19,17 @@ from pathlib import Path
 import pytest
 
 from itersel.cli import VERBS
-from small_demo import TINY, write_small_demo
+from small_demo import write_small_demo
 
 ROOT = Path(__file__).resolve().parents[2]
-SIZES = {"train": 200, "other": 20}
+SIZES = {"train": 100, "other": 12}
 """Lines of the sample's files that are used, to be quick."""
+HELD_OUT = 10
+"""Of them, pairs of the devtest set; the sample itself holds out 40."""
 PAIRS = 80
 """Training pairs of examples that start from text."""
+DEMO = {"train": 80, "dev": 15, "devtest": 15, "test": 15, "more": 80}
+"""Lines of the demo's files."""
 
 SETUP: dict[str, tuple[str, ...]] = {
     "prepare": ("train.de.gz", "train.en.gz", "train.de-en", "test.de"),
@@ -81,6 +85,9 @@ class World:
         for path in (folder / "data/sample").iterdir():
             count = SIZES["train" if path.name.startswith("train") else "other"]
             path.write_text("".join(self.lines(os.fspath(path), count)))
+        settings = (folder / "conf/sample.yaml").read_text()
+        assert "    devtest: 40 " in settings
+        self.write("conf/sample.yaml", settings.replace("    devtest: 40 ", f"    devtest: {HELD_OUT} "))
         self.run("build", "conf/sample.yaml")
         for side, name in (("de", "train.source"), ("en", "train.reference.0")):
             self.write(f"train.{side}", self.text(name, PAIRS))
@@ -180,7 +187,7 @@ FILES: dict[str, Callable[[World], Path | str | bytes]] = {
     "srilm.arpa": lambda _: "\\data\\\nngram 1=1\n\n\\1-grams:\n-0.5\ta\n\n\\end\\\n",
     "conf": lambda w: w.folder / "conf",
     "data": lambda w: w.folder / "data",
-    "data/demo": lambda w: write_small_demo(w.folder / "small-demo", **TINY),
+    "data/demo": lambda w: write_small_demo(w.folder / "small-demo", **DEMO),
     "work": lambda w: w.folder / "work",
     "work/sample": lambda w: w.folder / "work/sample",
     "work/mine": lambda w: w.folder / "work/sample",

@@ -11,7 +11,14 @@ from itersel.pipeline.experiment.config import load_experiment
 
 ROOT = Path(__file__).resolve().parents[2]
 MODES = ["indep.", "pooled", "pooled-cat", "domains", "sharding", "resharding"]
-LEARNERS = {"MERT": MODES[:3], "perceptron + l1": MODES[:3], "perceptron": MODES, "margin perceptron": MODES}
+LEARNERS = {
+    "MERT": MODES[:3],
+    "perceptron + l1": MODES[:3],
+    "perceptron": MODES,
+    "margin perceptron": MODES,
+    "margin perceptron by K": ["domains"],
+}
+VARIED = {"perceptron + l1": "epoch.learn.l1", "margin perceptron by K": "selection.top"}
 
 
 def test_all_modes_on_the_sample(tmp_path, capsys):
@@ -24,10 +31,12 @@ def test_all_modes_on_the_sample(tmp_path, capsys):
     assert table[0].split() == ["test", "set", *(word for k, mode in enumerate(MODES) for word in (mode, str(k)))]
     assert [line.partition("  ")[0] for line in table[1:9]] == rows
     document = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert not document["unfinished"] and len(document["cells"]) == 10
+    assert not document["unfinished"] and len(document["cells"]) == 11
     assert {cell["models"] for cell in document["cells"]} == {1, 4}
     page = (tmp_path / "out" / "report.html").read_text()
     assert "resharding 5" in page and "what domains share" in page
+    assert "BLEU: perceptron + l1" in said and "perceptron + l1, pooled: settings" in said
+    assert "perceptron + l1, pooled: by epoch.learn.l1" in page
 
 
 def test_tuners_for_several_domains_on_the_sample(tmp_path, capsys):
@@ -44,7 +53,7 @@ def test_tuners_for_several_domains_on_the_sample(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "name",
-    ["wmt2013", "wmt2013-sizes", "perceptron", "wmt2013-sample", "pbml2011", "pbml2011-lambda", "tuners", "seeds"],
+    ["wmt2013", "perceptron", "wmt2013-sample", "pbml2011", "pbml2011-lambda", "tuners", "tuners-sparse"],
 )
 def test_the_configurations_are_valid(name):
     config = load_experiment(ROOT / "conf" / "experiments" / f"{name}.yaml")
@@ -58,8 +67,11 @@ def test_the_configurations_are_valid(name):
     for table, found in columns.items():
         for column, cells in found.items():
             random = table == "MERT" or column in ("sharding", "resharding")
-            assert len(cells) == (3 if random else 1)
-            assert cells[0].by_domain == (column == "indep.")
+            assert len({cell.run for cell in cells}) == (3 if random else 1)
+            assert {cell.by_domain for cell in cells} == {column == "indep."}
+            varied = {key for cell in cells for key in cell.varied if key != "by_domain"}
+            assert varied == ({VARIED[table]} if table in VARIED else set())
+            assert (len(cells) > len({cell.run for cell in cells})) == bool(varied)
     build = load_config(ROOT / "conf" / "wmt2013.yaml")
     assert len(build.train.parts) == 8 and build.text.split_source
     assert {tuple(build.sets[name].parts) for name in ("dev", "test")} == {tuple(build.train.parts)}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +13,7 @@ import pytest
 
 from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
 from itersel.evaluation.table import comparison_rows
+from itersel.learn.domain_rows import DomainRows
 from itersel.learn.mixing import Columns
 from itersel.model.vectors import Vector
 from itersel.report import write_report
@@ -103,9 +105,22 @@ def pages(runs, evaluation, tmp_path_factory):
     made["far start"] = write_report([far], folder / "far.html", sentences=7)
     table = large_experiment()
     made["experiment"] = write_report(compared, folder / "experiment.html", evaluation=evaluation, experiment=[table])
+    made["domains"] = write_report([with_domains(runs["select"], folder / "domains")], folder / "domains.html")
     several = [captioned_scores(), captioned_sentences()]
     made["tables"] = write_report([runs["silent"]], folder / "tables.html", experiment=several)
     return made
+
+
+def with_domains(run, copy):
+    """The run as if its shards were three domains: the second disagrees with the others, the third lacks the half."""
+    shutil.copytree(run, copy)
+    for place in copy.glob("epoch-*/weights.vec"):
+        vector = Vector.read(place)
+        half = len(vector) // 2
+        rows = (vector, Vector(vector.ids, -vector.values), Vector(vector.ids[:half], vector.values[:half]))
+        for name, content in DomainRows(("a", HOSTILE[1], "c"), rows).files().items():
+            place.with_name(name).write_bytes(content)
+    return copy
 
 
 @pytest.fixture
@@ -749,6 +764,85 @@ def test_boxes_over_repeats(show):
             else:
                 quartiles = slope * np.percentile(several, (25, 50, 75)) + offset
                 assert np.abs(quartiles - box).max() < 1.1
+
+
+def test_a_learning_curve_has_intervals(show):
+    """Every interval reaches from its lower to its upper bound, on the scale of the points."""
+    browser = show("experiment")
+    (plot,) = large_experiment().plots
+    found = browser.execute_script(
+        """const chart = document.querySelector('#experiment [data-chart=setting-scores]');
+           const spread = (one) => { const box = one.getBBox(); return [box.y + box.height, box.y]; };
+           return [...chart.querySelectorAll('.interval')].map(spread)"""
+    )
+    lines = browser.execute_script(
+        """const chart = document.querySelector('#experiment [data-chart=setting-scores]');
+           return [...chart.querySelectorAll('.line')].map((one) =>
+             one.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map((point) => Number(point.split(' ')[1])))"""
+    )
+    values = np.array([value for _, several in plot.scores for value in several])
+    heights = np.array([y for line in lines for y in line])
+    slope, offset = np.polyfit(values, heights, 1)
+    assert slope < 0 and np.abs(slope * values + offset - heights).max() < 0.1
+    bounds = np.array([pair for several in plot.intervals for pair in several])
+    assert np.abs(slope * bounds + offset - np.array(found)).max() < 0.5
+    spoken = browser.execute_script(
+        "return document.querySelector('#experiment [data-chart=setting-scores] svg').getAttribute('aria-label')"
+    )
+    assert "100,000: 30.50 (30.00 to 31.50)" in spoken
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_scores_and_sizes_by_a_setting(show, size):
+    """Scores on one scale, sizes on a logarithmic one, values of the setting spaced evenly; nothing for the unknown."""
+    browser = show("tables", size)
+    (plot,) = captioned_scores().plots
+    assert overflow(browser) == 0 and browser.execute_script("return document.hacked") is None
+    assert texts(browser, "#experiment .card h3") == [f"By {HOSTILE[1]}"]
+    sizes = (("Features", plot.sizes),)
+    for name, series, form in (("setting-scores", plot.scores, float), ("setting-sizes", sizes, np.log10)):
+        lines = browser.execute_script(
+            f"return [...document.querySelectorAll('[data-chart={name}] .line')].map((one) => one.getAttribute('d'))"
+        )
+        drawn = [[[float(x) for x in point.split()] for point in re.findall("[ML]([^ML]+)", line)] for line in lines]
+        known = [[(k, form(value)) for k, value in enumerate(values) if value is not None] for _, values in series]
+        assert [len(one) for one in drawn] == [len(one) for one in known]
+        (places, heights), (numbers, values) = (
+            zip(*(point for one in several for point in one), strict=True) for several in (drawn, known)
+        )
+        for expected, pixels, sign in ((numbers, places, 1), (values, heights, -1)):
+            slope, offset = np.polyfit(expected, pixels, 1)
+            assert slope * sign > 0 and np.abs(slope * np.array(expected) + offset - pixels).max() < 0.2
+        labels, marked = (
+            browser.execute_script(
+                f"return [...document.querySelectorAll('[data-chart={name}] {tag}')].map((one) => one.textContent)"
+            )
+            for tag in ("text", "title")
+        )
+        assert {*plot.values, plot.setting} <= set(labels)
+        assert len(marked) == sum(map(len, known)) and marked[0].startswith(f"{series[0][0]}, selection.top 10: ")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_what_domains_share(show, size):
+    """In how many of three domains features have a weight, and those with both signs; with examples."""
+    browser = show("domains", size)
+    assert overflow(browser) == 0 and browser.execute_script("return document.hacked") is None
+    counts, largest, apart = data_of(browser)["sharing"]
+    assert len(texts(browser, "#sharing caption")) == 3
+    total = sum(row["entries"][1]["value"] for row in counts["rows"])
+    shown = browser.execute_script(
+        """return [...document.querySelector('#sharing table').tBodies[0].rows].map((row) =>
+             [...row.cells].slice(0, 3).map((cell) => cell.innerText.trim()))"""
+    )
+    assert shown == [["0", "0", "0"], ["1", "0", "0"]] + [
+        [str(number), f"{count:,}", f"{count:,}"] for number, count in ((2, total - total // 2), (3, total // 2))
+    ]
+    for table in (largest, apart):
+        signs = [[entry["value"] for entry in row["entries"][2:5]] for row in table["rows"]]
+        assert all(domains == up + down and min(up, down) == 1 for domains, up, down in signs)
+        assert any(row["entries"][-1]["text"] for row in table["rows"])
+    assert HOSTILE[1] in find(browser, "#sharing").text
 
 
 def test_how_many_of_the_sentences_are_here(show):

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -30,6 +31,13 @@ MappedFile::MappedFile(const std::string& path) {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+}
+
+void MappedFile::release(std::size_t begin, std::size_t size) const {
+  constexpr std::size_t kWindow = 1 << 16;  // whoever reads a page gets all of its window that is in the cache
+  const std::size_t first = begin / kWindow * kWindow;
+  const std::size_t end = std::min((begin + size + kWindow - 1) / kWindow * kWindow, size_);
+  if (first < end) ::madvise(const_cast<char*>(data_) + first, end - first, MADV_DONTNEED);
 }
 
 }  // namespace itersel

@@ -17,6 +17,10 @@ class MappedFile {
   const char* data() const { return data_; }
   std::size_t size() const { return size_; }
 
+  // Takes the pages of a part out of this process's memory, for who has read it and is done with it for now. They come
+  // back, mostly from the system's cache, when they are read again.
+  void release(std::size_t begin, std::size_t size) const;
+
  private:
   const char* data_ = nullptr;
   std::size_t size_ = 0;

@@ -143,8 +143,10 @@ struct OwningLearner {
 py::tuple epoch_result(const EpochResult& result, const std::string& names) {
   py::object average = py::none();
   if (result.average) average = py::make_tuple(array_of(result.average->hashes), array_of(result.average->values));
+  const py::tuple account = py::make_tuple(array_of(result.account.hashes), array_of(result.account.values));
   return py::make_tuple(array_of(result.weights.hashes), array_of(result.weights.values), average, py::bytes(names),
-                        statistics_dict(result.statistics, result.weights.hashes.size()), seconds_of(result.seconds));
+                        statistics_dict(result.statistics, result.weights.hashes.size()), seconds_of(result.seconds),
+                        account);
 }
 
 // The scores and the metric of a list.
@@ -155,17 +157,19 @@ py::tuple scores_of(const ScoredList& list) {
 }
 
 py::tuple epoch(std::shared_ptr<Shard> shard, const std::vector<Part>& given, const EpochOptions& options,
-                const Array<std::uint64_t>& hashes, const Array<double>& values, py::object progress) {
-  if (hashes.ndim() != 1 || values.ndim() != 1)
-    throw InputError("", "start weights: the arrays must have one dimension");
+                const Array<std::uint64_t>& hashes, const Array<double>& values,
+                const Array<std::uint64_t>& account_hashes, const Array<double>& account_values, py::object progress) {
+  for (const py::ssize_t dimensions : {hashes.ndim(), values.ndim(), account_hashes.ndim(), account_values.ndim()})
+    if (dimensions != 1) throw InputError("", "start weights: the arrays must have one dimension");
   const HashedWeights start{vector_of(hashes), vector_of(values)};
+  const HashedWeights account{vector_of(account_hashes), vector_of(account_values)};
   const std::vector<EpochPart> parts = epoch_parts(*shard, given);
   Reporter reporter(std::move(progress));
   EpochResult result;
   std::string names;
   {
     py::gil_scoped_release release;
-    result = run_epoch(shard, parts, options, start, [&](const Learner& learner) {
+    result = run_epoch(shard, parts, options, start, account, [&](const Learner& learner) {
       reporter([&] { return statistics_dict(learner.statistics(), learner.count_nonzero()); });
     });
     names = joined_names(*shard, result.features);
@@ -212,12 +216,24 @@ void bind_learn(py::module_& module) {
   py::class_<EpochOptions>(module, "EpochOptions")
       .def(py::init([](std::uint32_t span_limit, std::uint32_t pop_limit, std::uint32_t k, bool unique,
                        const Metric& metric, const LearnOptions& learn, const std::vector<std::string>& leave_out,
-                       bool shuffle, std::uint64_t seed, std::uint64_t number, std::uint64_t lists_before) {
-             return EpochOptions{
-                 {span_limit, pop_limit}, k, unique, metric, learn, leave_out, shuffle, seed, number, lists_before};
+                       const std::vector<std::pair<std::string, double>>& rates, double background, bool shuffle,
+                       std::uint64_t seed, std::uint64_t number, std::uint64_t lists_before) {
+             return EpochOptions{{span_limit, pop_limit},
+                                 k,
+                                 unique,
+                                 metric,
+                                 learn,
+                                 leave_out,
+                                 rates,
+                                 background,
+                                 shuffle,
+                                 seed,
+                                 number,
+                                 lists_before};
            }),
            py::kw_only(), arg("span_limit"), arg("pop_limit"), arg("k"), arg("unique"), arg("metric"), arg("learn"),
-           arg("leave_out"), arg("shuffle"), arg("seed"), arg("number"), arg("lists_before"));
+           arg("leave_out"), arg("rates"), arg("background"), arg("shuffle"), arg("seed"), arg("number"),
+           arg("lists_before"));
   py::class_<ShardEpoch>(module, "ShardEpoch")
       .def(py::init([](std::shared_ptr<Shard> shard, std::shared_ptr<LanguageModel> model, const EpochOptions& options,
                        const Array<std::uint64_t>& hashes, const Array<double>& values) {
@@ -258,7 +274,7 @@ void bind_learn(py::module_& module) {
         return statistics_dict(self.learner().statistics(), self.learner().count_nonzero());
       });
   module.def("run_epoch", &epoch, arg("shard"), arg("parts"), arg("options"), arg("hashes"), arg("values"),
-             arg("progress").none(true));
+             arg("account_hashes"), arg("account_values"), arg("progress").none(true));
   module.def("epoch_order", &epoch_order, arg("sentences"), arg("options"));
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.hh"
 #include "bindings/module.hh"
 #include "bindings/sentence_number.hh"
+#include "model/feature_pattern.hh"
 #include "shards/shard.hh"
 #include "shards/shard_builder.hh"
 
@@ -99,6 +100,29 @@ void bind_shards(py::module_& module) {
                names[id] = py::str(features[id].data(), features[id].size());
              return names;
            })
+      .def(
+          "feature_names_of",
+          [](const Shard& shard, const Array<std::uint32_t>& ids) {
+            const StringTable& features = shard.lexicon().features;
+            py::list names(ids.size());
+            for (py::ssize_t at = 0; at < ids.size(); ++at) {
+              if (ids.at(at) >= features.size()) throw py::index_error("the shard has no feature of this number");
+              const std::string_view name = features[ids.at(at)];
+              names[static_cast<std::size_t>(at)] = py::str(name.data(), name.size());
+            }
+            return names;
+          },
+          py::arg("features"))
+      .def(
+          "features_matching",
+          [](const Shard& shard, const std::vector<std::string>& patterns) {
+            const StringTable& features = shard.lexicon().features;
+            py::array_t<bool> found(features.size());
+            for (std::uint32_t id = 0; id < features.size(); ++id)
+              found.mutable_at(id) = matches_any(features[id], patterns);
+            return found;
+          },
+          py::arg("patterns"))
       .def("feature_hashes", [](const Shard& shard) {
         const StringTable& features = shard.lexicon().features;
         py::array_t<std::uint64_t> hashes(features.size());

@@ -20,7 +20,7 @@ namespace py = pybind11;
 namespace itersel {
 namespace {
 
-using SurfaceArrays = std::tuple<Array<double>, Array<double>, Array<double>>;  // base, points, changes
+using SurfaceArrays = std::tuple<Array<double>, Array<double>, py::array>;  // base, points, changes
 
 void require(bool fits, const char* what) {
   if (!fits) throw InputError("", what);
@@ -36,17 +36,24 @@ void check_offsets(const Array<std::int64_t>& offsets, std::int64_t end, bool fi
 }
 
 py::tuple arrays_of(const Surface& surface, std::uint32_t width) {
-  py::array_t<double> changes({static_cast<py::ssize_t>(surface.points.size()), static_cast<py::ssize_t>(width)});
-  std::copy(surface.changes.begin(), surface.changes.end(), changes.mutable_data());
-  return py::make_tuple(array_of(surface.base), array_of(surface.points), changes);
+  const auto changes = [&](const auto& values) -> py::array {
+    auto made = array_of(values);
+    return made.reshape({static_cast<py::ssize_t>(surface.points.size()), static_cast<py::ssize_t>(width)});
+  };
+  return py::make_tuple(array_of(surface.base), array_of(surface.points),
+                        surface.large.empty() ? changes(surface.small) : changes(surface.large));
 }
 
 Surface surface_of(const SurfaceArrays& arrays, std::uint32_t width) {
   const auto& [base, points, changes] = arrays;
   require(base.size() == width && changes.size() == points.size() * width, "a surface's arrays do not fit together");
-  return {{base.data(), base.data() + base.size()},
-          {points.data(), points.data() + points.size()},
-          {changes.data(), changes.data() + changes.size()}};
+  Surface surface{vector_of(base), vector_of(points), {}, {}};
+  if (py::isinstance<py::array_t<std::int16_t>>(changes)) {
+    surface.small = vector_of(Array<std::int16_t>(changes));
+  } else {
+    surface.large = vector_of(Array<double>(changes));
+  }
+  return surface;
 }
 
 py::list surfaces_of_lists(const Array<double>& features, const Array<std::int64_t>& offsets,
@@ -80,7 +87,7 @@ py::list surfaces_of_lists(const Array<double>& features, const Array<std::int64
 py::tuple merge_surfaces(const std::vector<SurfaceArrays>& given) {
   require(!given.empty(), "no surface to merge");
   const auto width = static_cast<std::uint32_t>(std::get<0>(given.front()).size());
-  SurfaceBuilder builder(width);
+  SurfaceBuilder<double> builder(width);
   for (const SurfaceArrays& arrays : given) builder.add(surface_of(arrays, width));
   return arrays_of(builder.finish(), width);
 }
@@ -241,6 +248,7 @@ void bind_tune(py::module_& module) {
             return objective.score(sums.data());
           },
           arg("sums"));
+  module.def("use_wide_registers", &use_wide_registers, arg("wanted"));
   module.def("list_surfaces", &surfaces_of_lists, arg("features"), arg("offsets"), arg("statistics"), arg("origins"),
              arg("directions"));
   module.def("merge_surfaces", &merge_surfaces, arg("surfaces"));

@@ -50,7 +50,6 @@ class CubePruner {
   void start(Hypergraph& graph, std::uint32_t pop_limit) {
     graph_ = &graph;
     pop_limit_ = pop_limit ? pop_limit : std::numeric_limits<std::uint32_t>::max();
-    states_.clear();
     strings_.clear();
     rule_states_.clear();
     symbols_.clear();
@@ -68,7 +67,8 @@ class CubePruner {
   // Appends the vertices and edges of the given cubes, best vertex first, to the graph.
   void prune(const std::vector<Cube>& cubes);
 
-  const State& state(std::uint32_t vertex) const { return states_[vertex]; }
+  // The halves are kept only: thousands of vertices share them.
+  State state(std::uint32_t vertex) const { return joints_.state(streams_.halves(vertex)); }
 
  private:
   struct Unset : State {
@@ -151,7 +151,6 @@ class CubePruner {
   TailStreams<Scorer> streams_;
   Hypergraph* graph_ = nullptr;
   std::uint32_t pop_limit_ = 0;
-  std::vector<State> states_;         // by vertex
   std::vector<WholeString> strings_;  // by vertex
   std::vector<State> rule_states_;    // of rules without non-terminals
   std::vector<Shape> shapes_;         // of rules with non-terminals
@@ -417,7 +416,10 @@ void CubePruner<Scorer>::find_score(Item& item) {
   item.string = known_.number(yield_of(item, rule), is_new);
   CellStrings::Known& known = known_[item.string];
   if (is_new) {
-    const State* tails[2] = {&states_[vertices[0]], &states_[vertices[1]]};
+    Unset states[2];
+    for (std::uint32_t tail = 0; tail < item.cube->arity; ++tail)
+      static_cast<State&>(states[tail]) = state(vertices[tail]);
+    const State* tails[2] = {&states[0], &states[1]};
     known.state = static_cast<std::uint32_t>(item_states_.size());
     item_states_.emplace_back();
     item.lm_score =
@@ -491,9 +493,8 @@ void CubePruner<Scorer>::emit() {
   for (const auto& [key, vertex] : order_) {
     const Found& found = found_[vertex];
     graph_->vertices.push_back({found.score, found.best_edge, found.last_edge});
-    states_.push_back(item_state(found.state));
     strings_.push_back({known_[found.string].yield, known_[found.string].lm_score});
-    streams_.add_vertex(joints_.number(states_.back()));
+    streams_.add_vertex(joints_.number(item_state(found.state)));
   }
 }
 

@@ -32,12 +32,17 @@ class Joints {
             rights_.number(state, Scorer::hash_right(state), Scorer::equal_right)};
   }
 
+  // A state with these halves.
+  State state(const Halves& halves) const {
+    return Scorer::whole(lefts_.halves[halves.left], rights_.halves[halves.right]);
+  }
+
   // log10 probability that the second piece adds when it follows the first.
   float joint(std::uint32_t right_of_first, std::uint32_t left_of_second) {
     const std::uint64_t key = static_cast<std::uint64_t>(right_of_first) << 32 | left_of_second;
     const std::size_t slot = find(key);
     if (pairs_[slot].key == key) return pairs_[slot].score;
-    const float score = scorer_.join(rights_.states[right_of_first], lefts_.states[left_of_second]);
+    const float score = scorer_.join(rights_.halves[right_of_first], lefts_.halves[left_of_second]);
     pairs_[slot] = {key, score};
     if (2 * ++pair_count_ > pairs_.size()) grow();
     return score;
@@ -52,25 +57,26 @@ class Joints {
     std::uint64_t key;
     float score;
   };
-  struct Numbers {  // of one side's halves, with a state that has it
-    std::vector<State> states;
-    std::vector<std::uint64_t> hashes;
+  template <class Half>
+  struct Numbers {  // of one side's halves
+    std::vector<Half> halves;
+    std::vector<std::uint32_t> hashes;
     std::vector<std::uint32_t> slots;
 
     void clear() {
-      states.clear();
+      halves.clear();
       hashes.clear();
       slots.assign(kFirstNumbers, kNone);
     }
     template <class Equal>
-    std::uint32_t number(const State& state, std::uint64_t hash, Equal equal) {
+    std::uint32_t number(const State& state, std::uint32_t hash, Equal equal) {
       std::size_t slot = hash & (slots.size() - 1);
       for (; slots[slot] != kNone; slot = (slot + 1) & (slots.size() - 1))
-        if (hashes[slots[slot]] == hash && equal(states[slots[slot]], state)) return slots[slot];
-      const std::uint32_t made = slots[slot] = static_cast<std::uint32_t>(states.size());
-      states.push_back(state);
+        if (hashes[slots[slot]] == hash && equal(halves[slots[slot]], state)) return slots[slot];
+      const std::uint32_t made = slots[slot] = static_cast<std::uint32_t>(halves.size());
+      halves.emplace_back(state);
       hashes.push_back(hash);
-      if (2 * states.size() > slots.size()) grow();
+      if (2 * halves.size() > slots.size()) grow();
       return made;
     }
     void grow() {
@@ -97,7 +103,8 @@ class Joints {
   }
 
   const Scorer& scorer_;
-  Numbers lefts_, rights_;
+  Numbers<typename Scorer::Left> lefts_;
+  Numbers<typename Scorer::Right> rights_;
   std::vector<Pair> pairs_;
   std::size_t pair_count_ = 0;
 };

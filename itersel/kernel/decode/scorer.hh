@@ -17,6 +17,13 @@ template <class Model>
 class NgramScorer {
  public:
   using State = lm::ngram::ChartState;
+  struct Left : lm::ngram::Left {
+    explicit Left(const State& state) : lm::ngram::Left(state.left) {}
+  };
+  struct Right : lm::ngram::State {
+    explicit Right(const lm::ngram::ChartState& state) : lm::ngram::State(state.right), left_is_full(state.left.full) {}
+    bool left_is_full;  // of the state that it was first seen in
+  };
 
   explicit NgramScorer(const Model& model) : model_(model) {}
 
@@ -46,18 +53,15 @@ class NgramScorer {
     return rule.Finish();
   }
 
-  // What is added where `second` follows `first`: depends on the right half of the first and the left half of the
-  // second.
-  float join(const State& first, const State& second) const {
-    const lm::ngram::State& right = first.right;
-    const lm::ngram::Left& left = second.left;
+  // What is added where a piece with the left half follows one with the right half.
+  float join(const Right& right, const Left& left) const {
     float score = 0;
     if (right.length && left.length) {
       // As RuleScore::NonTerminal does, without the state that comes of it.
       float backoffs[2][KENLM_MAX_ORDER - 1];
       const float* backoff = right.backoff;
       unsigned char used = right.length;
-      bool left_done = first.left.full;
+      bool left_done = right.left_is_full;
       for (unsigned char length = 1; length <= left.length; ++length) {
         float* next_backoff = backoffs[length & 1];
         const lm::FullScoreReturn extended = model_.ExtendLeft(right.words, right.words + used, backoff,
@@ -73,7 +77,7 @@ class NgramScorer {
       if (left.full)
         for (unsigned at = 0; at < used; ++at) score += backoff[at];
     } else if (left.length) {
-      if (first.left.full) score += model_.UnRest(left.pointers, left.pointers + left.length, 1);
+      if (right.left_is_full) score += model_.UnRest(left.pointers, left.pointers + left.length, 1);
     } else if (left.full) {
       for (unsigned at = 0; at < right.length; ++at) score += right.backoff[at];
     }
@@ -95,21 +99,26 @@ class NgramScorer {
   }
 
   // As KenLM compares them, without a call: the last pointer to the left, the words to the right.
-  static bool equal_left(const State& a, const State& b) {
-    if (a.left.length != b.left.length || a.left.full != b.left.full) return false;
-    return !a.left.length || a.left.pointers[a.left.length - 1] == b.left.pointers[a.left.length - 1];
+  static bool equal_left(const lm::ngram::Left& a, const State& state) {
+    const lm::ngram::Left& b = state.left;
+    if (a.length != b.length || a.full != b.full) return false;
+    return !a.length || a.pointers[a.length - 1] == b.pointers[a.length - 1];
   }
-  static bool equal_right(const State& a, const State& b) {
-    if (a.right.length != b.right.length) return false;
-    for (unsigned at = 0; at < a.right.length; ++at)
-      if (a.right.words[at] != b.right.words[at]) return false;
+  static bool equal_right(const lm::ngram::State& a, const State& state) {
+    const lm::ngram::State& b = state.right;
+    if (a.length != b.length) return false;
+    for (unsigned at = 0; at < a.length; ++at)
+      if (a.words[at] != b.words[at]) return false;
     return true;
   }
-  static bool equal(const State& a, const State& b) { return equal_right(a, b) && equal_left(a, b); }
+  static bool equal(const State& a, const State& b) { return equal_right(a.right, b) && equal_left(a.left, b); }
+
+  // A state equal to those that the halves are of.
+  static State whole(const Left& left, const Right& right) { return {left, right}; }
 
   // Of what equality looks at; the low bits are good.
-  static std::uint64_t hash_left(const State& state) { return left_from(0, state) >> 32; }
-  static std::uint64_t hash_right(const State& state) { return right_from(state) >> 32; }
+  static std::uint32_t hash_left(const State& state) { return left_from(0, state) >> 32; }
+  static std::uint32_t hash_right(const State& state) { return right_from(state) >> 32; }
   static std::uint64_t hash(const State& state) { return left_from(right_from(state), state) >> 32; }
 
  private:
@@ -133,16 +142,21 @@ class NgramScorer {
 class NoScorer {
  public:
   struct State {};
+  struct Left {
+    explicit Left(const State&) {}
+  };
+  using Right = Left;
 
   double weight() const { return 0; }
   float combine(const Symbol*, std::uint32_t, const State* const[2], State&) const { return 0; }
-  float join(const State&, const State&) const { return 0; }
+  float join(const Right&, const Left&) const { return 0; }
   float finish(const State&, bool) const { return 0; }
-  static bool equal_left(const State&, const State&) { return true; }
-  static bool equal_right(const State&, const State&) { return true; }
+  static bool equal_left(const Left&, const State&) { return true; }
+  static bool equal_right(const Right&, const State&) { return true; }
   static bool equal(const State&, const State&) { return true; }
-  static std::uint64_t hash_left(const State&) { return 0; }
-  static std::uint64_t hash_right(const State&) { return 0; }
+  static State whole(const Left&, const Right&) { return {}; }
+  static std::uint32_t hash_left(const State&) { return 0; }
+  static std::uint32_t hash_right(const State&) { return 0; }
   static std::uint64_t hash(const State&) { return 0; }
 };
 

@@ -1,6 +1,7 @@
 // AdaGrad (Duchi et al. 2011; Green et al. 2013): each feature has its own rate η / (√G + 10⁻⁶), where G sums the
-// squares of the feature's Σ x̄ over the lists so far, this one included.
+// squares of the feature's Σ x̄ over the lists so far, this one included, and what an account from before has.
 #include <cmath>
+#include <utility>
 
 #include "base/error.hh"
 #include "learn/rate.hh"
@@ -12,7 +13,7 @@ constexpr double kFloor = 1e-6;  // so that what is left of a sum by rounding do
 
 class AdaGradRate : public Rate {
  public:
-  explicit AdaGradRate(double eta) : eta_(eta) {}
+  explicit AdaGradRate(double eta, std::vector<double> squares) : eta_(eta), squares_(std::move(squares)) {}
 
   double of_list(std::uint64_t) const override { return eta_; }
 
@@ -25,6 +26,8 @@ class AdaGradRate : public Rate {
     }
   }
 
+  std::vector<double> account() const override { return squares_; }
+
  private:
   double eta_;
   std::vector<double> squares_;  // G, per feature
@@ -35,7 +38,7 @@ class AdaGradRate : public Rate {
 std::unique_ptr<Rate> make_adagrad_rate(const LearnOptions& options) {
   if (!options.batch)
     throw InputError("", "the schedule adagrad needs batch: true, as it knows a list's gradient only after all pairs");
-  return std::make_unique<AdaGradRate>(options.eta);
+  return std::make_unique<AdaGradRate>(options.eta, options.account ? *options.account : std::vector<double>());
 }
 
 }  // namespace itersel

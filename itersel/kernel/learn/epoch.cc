@@ -12,6 +12,7 @@
 #include "base/random.hh"
 #include "base/text.hh"
 #include "learn/rate.hh"
+#include "model/feature_pattern.hh"
 
 namespace itersel {
 namespace {
@@ -74,6 +75,21 @@ HashedWeights collect(const Shard& shard, const HashedWeights& start, const std:
   return made;
 }
 
+// The factor of each feature; none if all are 1.
+std::vector<double> factors_of(const Shard& shard, const EpochOptions& options) {
+  const StringTable& features = shard.lexicon().features;
+  std::vector<double> factors;
+  if (options.rates.empty()) return factors;
+  factors.assign(features.size(), 1);
+  for (std::uint32_t id = 0; id < features.size(); ++id)
+    for (const auto& [wanted, factor] : options.rates)
+      if (matches(features[id], wanted)) {
+        factors[id] = factor;
+        break;
+      }
+  return factors;
+}
+
 // Marks the features that the model must not have; a start weight for one of them is an error.
 std::vector<char> left_out(const Shard& shard, const EpochOptions& options, const std::vector<double>& start) {
   const StringTable& features = shard.lexicon().features;
@@ -81,15 +97,11 @@ std::vector<char> left_out(const Shard& shard, const EpochOptions& options, cons
   if (options.leave_out.empty()) return marks;
   marks.resize(features.size());
   for (std::uint32_t id = 0; id < features.size(); ++id) {
-    const std::string_view name = features[id];
-    for (const std::string_view wanted : options.leave_out) {
-      const std::size_t stem = wanted.size() - (wanted.back() == '*');
-      if (name.substr(0, stem) != wanted.substr(0, stem) || (stem == wanted.size() && name.size() != stem)) continue;
-      if (start[id] != 0)
-        throw InputError(
-            "", "the feature '" + std::string(name) + "' is to be left out, but there is a start weight for it");
-      marks[id] = 1;
-    }
+    if (!matches_any(features[id], options.leave_out)) continue;
+    if (start[id] != 0)
+      throw InputError(
+          "", "the feature '" + std::string(features[id]) + "' is to be left out, but there is a start weight for it");
+    marks[id] = 1;
   }
   return marks;
 }
@@ -140,8 +152,9 @@ std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptio
 }
 
 ShardEpoch::ShardEpoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
-                       const EpochOptions& options, const HashedWeights& start, std::size_t lists)
-    : options_(options), start_(start), decoder_(shard, std::move(model), options.search) {
+                       const EpochOptions& options, const HashedWeights& start, std::size_t lists,
+                       const HashedWeights& account)
+    : options_(options), start_(start), account_(account), decoder_(shard, std::move(model), options.search) {
   check_start(start_);
   if (shard->size() == 0) throw InputError("", "the shard has no sentences");
   if (options.k < 2) throw InputError("", "k is " + std::to_string(options.k) + "; pairs need at least 2 hypotheses");
@@ -151,7 +164,17 @@ ShardEpoch::ShardEpoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const
     counts_ = std::make_unique<FeatureCounts>(shard->lexicon(), static_cast<double>(lists));
     options_.learn.counts = counts_.get();
   }
+  factors_ = factors_of(*shard, options);
+  if (!factors_.empty()) options_.learn.factors = &factors_;
+  std::vector<double> squares;
+  if (!account_.hashes.empty()) {
+    squares.resize(decoder_.weights.size());
+    spread(*shard, account_, squares);
+    options_.learn.account = &squares;
+  }
   learner_ = std::make_unique<Learner>(&decoder_.weights, options_.learn, options.lists_before);
+  options_.learn.account = nullptr;  // the learner has its own now
+  if (options.background != 0) background_ = std::make_unique<Background>(options.metric, options.background);
 }
 
 void ShardEpoch::fail(const std::string& message) const {
@@ -173,6 +196,7 @@ const ScoredList& ShardEpoch::decode(std::uint32_t sentence) {
   if (!list_.hypotheses.empty() && !std::isfinite(list_.hypotheses[0].score))
     fail("the best translation's score is not a finite number");
   score({}, &list_.statistics, &list_.metric);
+  if (background_) background_->rescore(list_.statistics, &list_.metric);
   watch.lap(seconds_.metric);
   listed_at_ = thread_seconds();
   return list_;
@@ -236,6 +260,9 @@ EpochResult ShardEpoch::finish() const {
     average = learner_->average();
     result.average = collect(shard(), start_, average);
   }
+  std::vector<double> squares = learner_->account();
+  squares.resize(decoder_.weights.size());
+  result.account = collect(shard(), account_, squares);
   for (const FeatureId& id : shard().feature_ids())
     if (decoder_.weights[id.feature] != 0 || (result.average && average[id.feature] != 0))
       result.features.push_back(id.feature);
@@ -245,7 +272,8 @@ EpochResult ShardEpoch::finish() const {
 }
 
 EpochResult run_epoch(std::shared_ptr<const Shard> shard, const std::vector<EpochPart>& parts,
-                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress) {
+                      const EpochOptions& options, const HashedWeights& start, const HashedWeights& account,
+                      const EpochProgress& progress) {
   if (shard->size() == 0) throw InputError("", "the shard has no sentences");
   if (parts.empty()) throw InputError("", "there are no sentences to learn from");
   std::size_t lists = 0;
@@ -253,7 +281,7 @@ EpochResult run_epoch(std::shared_ptr<const Shard> shard, const std::vector<Epoc
     check_part(*shard, part);
     lists += part.sentences.size();
   }
-  ShardEpoch epoch(shard, parts[0].model, options, start, lists);
+  ShardEpoch epoch(shard, parts[0].model, options, start, lists, account);
   for (const EpochPart& part : parts) {
     if (&part != &parts[0]) epoch.use(part.model);
     learn_part(part.sentences, options, epoch, progress);

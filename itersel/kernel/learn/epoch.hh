@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "decode/shard_decoder.hh"
 #include "learn/feature_counts.hh"
 #include "learn/learner.hh"
 #include "lm/language_model.hh"
+#include "metrics/background.hh"
 #include "metrics/metrics.hh"
 #include "shards/shard.hh"
 
@@ -31,6 +33,10 @@ struct EpochOptions {
   // Features that the model does not have: the learner never sees them, and their weight is 0. A name that ends with *
   // stands for all that begin so.
   std::vector<std::string> leave_out;
+  // What the updates of features are multiplied by; of several names that fit, the first counts. Names as above.
+  std::vector<std::pair<std::string, double>> rates;
+  // Score lists in the context of the translations before (metrics/background.hh), with this decay; 0: on their own.
+  double background;
   // A seeded order instead of the given one; the epoch's number (from 0) chooses the order and the sampled pairs.
   bool shuffle;
   std::uint64_t seed;
@@ -52,6 +58,7 @@ struct StageSeconds {
 struct EpochResult {
   HashedWeights weights;                 // without zeros
   std::optional<HashedWeights> average;  // over the sentences, likewise; only with learn.average
+  HashedWeights account;                 // what AdaGrad has added up, with the features of the account at the start
   std::vector<std::uint32_t> features;   // the shard's features among them, ascending by hash
   LearnStatistics statistics;
   StageSeconds seconds;
@@ -68,7 +75,8 @@ class ShardEpoch {
  public:
   // `lists` is how many there will be, for the conditioned rate.
   ShardEpoch(std::shared_ptr<const Shard> shard, std::shared_ptr<const LanguageModel> model,
-             const EpochOptions& options, const HashedWeights& start, std::size_t lists);
+             const EpochOptions& options, const HashedWeights& start, std::size_t lists,
+             const HashedWeights& account = {});
   // From now on with another model, or none.
   void use(std::shared_ptr<const LanguageModel> model) { decoder_.use(std::move(model)); }
 
@@ -95,10 +103,12 @@ class ShardEpoch {
   std::vector<std::uint32_t> words_of(const std::string& text);
 
   EpochOptions options_;
-  HashedWeights start_;
+  HashedWeights start_, account_;
   ShardDecoder decoder_;
-  std::vector<char> unseen_;               // features that are not shown to the learner
-  std::unique_ptr<FeatureCounts> counts_;  // null unless the rate needs it
+  std::vector<char> unseen_;                // features that are not shown to the learner
+  std::unique_ptr<FeatureCounts> counts_;   // null unless the rate needs it
+  std::vector<double> factors_;             // empty unless there are rates by feature
+  std::unique_ptr<Background> background_;  // null if lists are scored on their own
   std::unique_ptr<Learner> learner_;
   StageSeconds seconds_;
   double listed_at_ = 0;
@@ -111,11 +121,12 @@ class ShardEpoch {
 // Called after every sentence.
 using EpochProgress = std::function<void(const Learner&)>;
 
-// Learns from the parts, one after the other; each is ordered by itself. Anything that is not finite, a sentence
-// without reference and a part without sentences are InputErrors. Neither models nor the callback may be changed
-// meanwhile.
+// Learns from the parts, one after the other; each is ordered by itself. `account` is what AdaGrad has added up before.
+// Anything that is not finite, a sentence without reference and a part without sentences are InputErrors. Neither
+// models nor the callback may be changed meanwhile.
 EpochResult run_epoch(std::shared_ptr<const Shard> shard, const std::vector<EpochPart>& parts,
-                      const EpochOptions& options, const HashedWeights& start, const EpochProgress& progress = {});
+                      const EpochOptions& options, const HashedWeights& start, const HashedWeights& account = {},
+                      const EpochProgress& progress = {});
 
 // The order in which an epoch takes that many sentences, by their place in the given list.
 std::vector<std::uint32_t> epoch_order(std::uint32_t sentences, const EpochOptions& options);

@@ -8,7 +8,9 @@
 namespace itersel {
 
 Learner::Learner(std::vector<double>* weights, const LearnOptions& options, std::uint64_t lists_before)
-    : weights_(weights), batch_(options.batch), lists_seen_(lists_before) {
+    : weights_(weights), batch_(options.batch), lists_seen_(lists_before), factors_(options.factors) {
+  if (factors_ && !batch_)
+    throw InputError("", "rates by feature need batch: true, as they multiply the update of a list");
   if (!(options.eta > 0)) throw InputError("", "the learning rate is not positive: " + std::to_string(options.eta));
   step_ = options.rule(options);
   rate_ = options.schedule(options);
@@ -36,7 +38,8 @@ void Learner::learn(const ScoredList& list, const std::vector<Pair>& pairs) {
     const std::uint32_t feature = compact_.features[i];
     double& weight = (*weights_)[feature];
     if (average_) average_->change(feature, weight, statistics_.lists);
-    weight = compact_.weights[i];
+    const double factor = factors_ ? (*factors_)[feature] : 1;
+    weight = factor == 1 ? compact_.weights[i] : weight + factor * (compact_.weights[i] - weight);
     changed_.push_back(feature);
   }
 

@@ -34,6 +34,8 @@ class Learner {
   std::uint64_t count_nonzero() const;
   // The mean, over the lists learned from, of the weights after each; needs options.average and at least one list.
   std::vector<double> average() const;
+  // What the rate knows of each feature (Rate::account).
+  std::vector<double> account() const { return rate_->account(); }
 
  private:
   std::vector<double>* weights_;
@@ -42,6 +44,7 @@ class Learner {
   std::unique_ptr<Step> step_;
   std::unique_ptr<Rate> rate_;
   std::unique_ptr<Penalty> penalty_;
+  const std::vector<double>* factors_;
   std::unique_ptr<WeightAverage> average_;  // null if none is kept
   LearnStatistics statistics_;
   std::vector<std::uint32_t> changed_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "learn/chooser.hh"
 
@@ -31,6 +32,10 @@ struct LearnOptions {
   PairOptions pairs;
   // What the conditioned rate divides by; an epoch over a shard sets it.
   const FeatureCounts* counts = nullptr;
+  // By feature, what its updates are multiplied by; null: 1 for all. Batch only.
+  const std::vector<double>* factors = nullptr;
+  // By feature, the squares that AdaGrad has added up before; null: none.
+  const std::vector<double>* account = nullptr;
 };
 
 }  // namespace itersel

@@ -20,6 +20,8 @@ class Rate {
   virtual double of_list(std::uint64_t t) const = 0;
   // Batch: adds the list's gradient to the weights of the touched features.
   virtual void apply(double eta, const std::vector<std::uint32_t>& touched, CompactList* list);
+  // AdaGrad: by feature, the squares added up so far, perhaps not for the last features; other rates have none.
+  virtual std::vector<double> account() const { return {}; }
 };
 
 // "constant", "inverse", "inverse_sqrt", "adagrad" or "conditioned"; anything else is an InputError that lists them.

@@ -6,7 +6,6 @@
 #include "base/error.hh"
 
 namespace itersel {
-
 void ShardFile::fail(const std::string& message) const { throw InputError(path_, message); }
 
 void ShardFile::fail(std::uint32_t sentence, const std::string& message) const {
@@ -42,6 +41,7 @@ ShardFile::ShardFile(const std::string& path) : path_(path), mapping_(std::make_
       fail(describe(piece) + " lies outside the shard; compile or copy it again");
     if (record.checksum != itersel::checksum(stored(record)))
       fail(describe(piece) + " was altered (its checksum is wrong); compile or copy the shard again");
+    release(record);
   }
 }
 
@@ -50,6 +50,7 @@ std::string_view ShardFile::read(std::uint32_t piece, Decompressor& decompressor
   std::string_view content = stored(record);
   if (record.stored != record.size && !decompressor.decompress(stored(record), record.size, content))
     fail(describe(piece) + " cannot be decompressed; compile or copy the shard again");
+  if (record.stored != record.size) release(record);
   return content;
 }
 

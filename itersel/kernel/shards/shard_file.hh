@@ -36,6 +36,8 @@ class ShardFile {
  private:
   std::string_view read(std::uint32_t piece, Decompressor& decompressor) const;
   std::string_view stored(const PieceRecord& record) const { return bytes().substr(record.offset, record.stored); }
+  // What was read of the file need not stay in memory: a piece is decompressed into memory of its own.
+  void release(const PieceRecord& record) const { mapping_->release(record.offset, record.stored); }
   std::string_view bytes() const { return {mapping_->data(), mapping_->size()}; }
   static std::string describe(std::uint32_t piece);
 

@@ -2,7 +2,7 @@
 //
 // Lines come one by one and in any order. The envelope of a k-best list has some ten segments, so nearly every line is
 // rejected after a look at these: no sorting. A line is above the envelope somewhere only if it is so where two
-// segments meet, or if it is steeper than all in one direction; that is tested for many lines at once.
+// segments meet, or if it is steeper than all in one direction; that is tested for many lines at once (lanes.hh).
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "tune/lanes.hh"
 
 namespace itersel {
 
@@ -24,12 +26,20 @@ class UpperEnvelope {
  public:
   void clear() { segments_.clear(); }
 
-  // Adds the lines numbered `first` … `first + count − 1`, with these intercepts and slopes.
+  // Adds the lines numbered `first` … `first + count − 1`, with these intercepts and slopes. Most lines are below the
+  // envelope and are not looked at one by one; a few more than needed are.
   void add_all(const double* intercepts, const double* slopes, std::uint32_t first, std::uint32_t count) {
-    for (std::uint32_t at = 0; at < count; ++at) {
-      if (!segments_.empty()) at = next_above(intercepts, slopes, at, count);
-      // Where rounding decides, and for equal lines, the exact way decides. A few more lines than needed get here.
-      if (at < count) add(intercepts[at], slopes[at], first + at);
+    std::uint32_t at = 0;
+    if (count < kGroup || segments_.empty()) {
+      for (; at < std::min(count, kGroup); ++at) add(intercepts[at], slopes[at], first + at);
+    }
+    while (at < count) {
+      LineGroup group = next_above(segments_.data(), segments_.size(), intercepts, slopes, at, count);
+      for (; group.bits != 0; group.bits &= group.bits - 1) {
+        at = group.at + static_cast<std::uint32_t>(__builtin_ctz(group.bits));
+        add(intercepts[at], slopes[at], first + at);
+      }
+      at = std::min(group.at + kGroup, count);
     }
   }
 
@@ -73,9 +83,6 @@ class UpperEnvelope {
 
  private:
   static constexpr std::size_t kFew = 16;
-  // The first of the lines from number `at` on that is not below the envelope everywhere; `count`: there is none.
-  std::uint32_t next_above(const double* intercepts, const double* slopes, std::uint32_t at, std::uint32_t count) const;
-
   // The first segment whose slope is not smaller. Among few, counting is quicker than a search whose branches nobody
   // can predict.
   std::size_t first_not_below(double slope) const {

@@ -73,4 +73,21 @@ double Objective::score(const double* sums) const {
   return score;
 }
 
+bool Objective::is_below(const double* sums, double score) const {
+  if (terms_.size() != 1 || terms_[0].kind != Kind::kBleu || !(score > 0)) return false;
+  const std::uint32_t order = terms_[0].orders;
+  const double h = sums[0], r = sums[1];
+  // score^N ≤ weight^N · Π m/c · exp(1 − r/h)^N; without a match, smoothing would count.
+  const double late = std::max(0.0, r / h - 1);
+  const double length = 1 + late * (1 + late * (0.5 + late / 6));  // at most exp(late)
+  double reached = 1, counts = 1;
+  for (std::uint32_t n = 0; n < order; ++n) {
+    const double match = sums[2 + n], count = sums[2 + order + n];
+    if (!(match > 0 && count > 0)) return false;
+    reached *= terms_[0].weight * match;
+    counts *= score * length * count;
+  }
+  return h > 0 && reached < counts * (1 - 1e-9);
+}
+
 }  // namespace itersel

@@ -22,6 +22,9 @@ class Objective {
 
   std::uint32_t width() const { return width_; }
   double score(const double* sums) const;
+  // Whether the score is certainly lower than this one, which is found without logarithms. Only for BLEU alone; other
+  // objectives never say so.
+  bool is_below(const double* sums, double score) const;
 
  private:
   enum class Kind { kBleu, kChrf, kTer };

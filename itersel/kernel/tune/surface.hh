@@ -13,9 +13,12 @@
 namespace itersel {
 
 struct Surface {
-  std::vector<double> base;     // sums of the statistics at x = −∞
-  std::vector<double> points;   // strictly ascending: where they change
-  std::vector<double> changes;  // row i is added at points[i]; no row is all zero
+  std::vector<double> base;    // sums of the statistics at x = −∞
+  std::vector<double> points;  // strictly ascending: where they change
+  // Row i is added at points[i]; no row is all zero. Rows of small whole numbers, nearly all are, take little space:
+  // either all are in `small` or all in `large`.
+  std::vector<std::int16_t> small;
+  std::vector<double> large;
 };
 
 // Lists as columns: feature (dimension) d of hypothesis i is features[d · rows + i].
@@ -29,7 +32,9 @@ struct ListBlock {
   std::uint32_t width;
 };
 
-// Collects what sentences add, in any order of x.
+// Collects what is added where, in any order of x. `Value` must hold every difference of statistics: std::int16_t or,
+// for any, double.
+template <class Value>
 class SurfaceBuilder {
  public:
   explicit SurfaceBuilder(std::uint32_t width) : width_(width), base_(width, 0.0) {}
@@ -46,7 +51,8 @@ class SurfaceBuilder {
     std::uint64_t at;  // into values_
   };
   std::uint32_t width_;
-  std::vector<double> base_, values_;
+  std::vector<double> base_;
+  std::vector<Value> values_;
   std::vector<Change> changes_;
 };
 
@@ -73,17 +79,19 @@ struct LineStep {
 // equally near the negative one.
 LineStep best_step(const Surface& surface, const Objective& objective, const StepRange& range);
 
+template <class Value>
 template <class RowOf>
-void SurfaceBuilder::add(const std::vector<Segment>& segments, RowOf row_of) {
+void SurfaceBuilder<Value>::add(const std::vector<Segment>& segments, RowOf row_of) {
   const float* row = row_of(segments.front().line);
   for (std::uint32_t k = 0; k < width_; ++k) base_[k] += row[k];
   for (std::size_t at = 1; at < segments.size(); ++at) {
     const float* next = row_of(segments[at].line);
-    bool differs = false;
-    for (std::uint32_t k = 0; k < width_ && !differs; ++k) differs = next[k] != row[k];
-    if (!differs) continue;
-    changes_.push_back({segments[at].begin, values_.size()});
-    for (std::uint32_t k = 0; k < width_; ++k) values_.push_back(static_cast<double>(next[k]) - row[k]);
+    if (std::equal(row, row + width_, next)) continue;
+    const std::size_t begin = values_.size();
+    changes_.push_back({segments[at].begin, begin});
+    values_.resize(begin + width_);
+    for (std::uint32_t k = 0; k < width_; ++k)
+      values_[begin + k] = static_cast<Value>(static_cast<double>(next[k]) - static_cast<double>(row[k]));
     row = next;
   }
 }

@@ -27,6 +27,7 @@ from itersel.base.files import atomic_write, file_checksum
 from itersel.base.json_files import read_json, write_json
 from itersel.base.usage import Stopwatch, Usage, total
 from itersel.decode.decoder import DecoderConfig
+from itersel.engines.config import LOCAL
 from itersel.learn.epoch import EpochConfig
 from itersel.lists.source import open_source
 from itersel.lm.model import LanguageModel
@@ -36,6 +37,7 @@ from itersel.model.features import GROUPS, PREFIXES, Weights, parse_groups
 from itersel.pipeline.build import build
 from itersel.pipeline.build_config import TRAIN
 from itersel.pipeline.build_paths import fold_model_paths, language_model_path, shards_path
+from itersel.pipeline.experiment.chosen_shards import ChosenShards, chosen_shards, file_name
 from itersel.pipeline.experiment.config import BY_DOMAIN, GIVEN, Cell, ExperimentConfig, run_suffix
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig, expand, identity
@@ -43,14 +45,12 @@ from itersel.run.defaults import with_defaults
 from itersel.run.devtest import FIGURES as DEVTEST_FIGURES
 from itersel.run.devtest import score, translate_shards
 from itersel.run.driver import train
-from itersel.run.history import read_history
+from itersel.run.history import EpochRecord, read_history
 from itersel.shards.shard import Shard
 
 FORMAT = 3
 GIVEN_WEIGHTS = Declaration(GIVEN, "given weights", 0, figures=DEVTEST_FIGURES)
 """What is measured of weights that nothing was trained for."""
-LOCAL = "local"
-"""The engine whose processes are those of this machine."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class CellPlan:
         return self.folder / f"cell{self._part}.json"
 
     def translations(self, test: str) -> Path:
-        return self.folder / f"{test}{self._part}.txt.gz"
+        return self.folder / f"{file_name(test)}{self._part}.txt.gz"
 
     @property
     def _part(self) -> str:
@@ -143,7 +143,8 @@ class CellResult:
     epochs: list[dict[str, float]]
     """Declared numbers of every epoch, with its number as `epoch`; of several trainings one after the other."""
     cpu_seconds: float
-    """Processor time of the training's decoding and learning, over all epochs and shards."""
+    """Processor time of the training's decoding and learning, over all epochs. On other machines, only that of each
+    epoch's main job is known."""
     wall_seconds: float | None
     """Wall time of its epochs and of translating the test sets; None if an epoch did not record it."""
     peak_megabytes: int | None
@@ -159,8 +160,20 @@ class CellResult:
     and the shards."""
     run: int = 1
     """Which of the repeats."""
+    label: str = ""
+    """The name of its block in the grid, if it has one."""
     models: int = 1
     """Into how many models the weights are divided: one for each domain, or one for all."""
+    sentences: int = 0
+    """Sentences of the tuning set; 0 for given weights, and for cells of earlier versions."""
+    test_seconds: float | None = None
+    """Processor time of translating the test sets; None if not recorded."""
+
+    @property
+    def sent_bytes(self) -> float | None:
+        """What the shards sent in all epochs; None if the algorithm does not count it."""
+        known = [epoch["sent"] for epoch in self.epochs if "sent" in epoch]
+        return sum(known) if known else None
 
     @property
     def system(self) -> str:
@@ -175,7 +188,8 @@ def build_data(config: ExperimentConfig, jobs: int = 1) -> list[StageResult]:
 
 def is_begun(config: ExperimentConfig) -> bool:
     """Whether there are shards, without which no cell can be finished."""
-    return all(shards_path(config.build, name).is_dir() for name in (config.devtest, *config.tests))
+    named = [part.name for text in (config.devtest, *config.tests) for part in ChosenShards.parse(text)]
+    return all(shards_path(config.build, name).is_dir() for name in named)
 
 
 def matching_cells(config: ExperimentConfig, pattern: str) -> list[Cell]:
@@ -188,16 +202,16 @@ def plan_cells(config: ExperimentConfig, *, only: str = "*") -> list[CellPlan]:
     if not chosen:
         names = ", ".join(cell.name for cell in config.cells)
         raise ConfigError(f"no cell of the grid matches {only!r}", hint=f"There are {names}.")
-    devtest = _shards(config, config.devtest)
-    tests = {name: _shards(config, name) for name in config.tests}
+    devtest = _shards(config, config.devtest, "devtest")
+    tests = {name: _shards(config, name, "tests") for name in config.tests}
     return [_plan(config, cell, devtest, tests) for cell in chosen]
 
 
 def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: dict[str, tuple[str, ...]]) -> CellPlan:
     # Whoever learns from the training sentences should not have a language model that knows their references.
-    name, first, last = cell.tuning_set()
-    unseen = config.build.lm.unseen and name == TRAIN
-    folds = tuple(map(os.fspath, fold_model_paths(config.build) if name == TRAIN else ()))
+    trains = TRAIN in cell.tuning_sets
+    unseen = config.build.lm.unseen and trains
+    folds = tuple(map(os.fspath, fold_model_paths(config.build) if trains else ()))
     model = os.fspath(language_model_path(config.build))
     learned_with = os.fspath(language_model_path(config.build, unseen=unseen))
     training = replace(
@@ -209,10 +223,7 @@ def _plan(config: ExperimentConfig, cell: Cell, devtest: Sequence[str], tests: d
             "weights": file_checksum(cell.weights or "")
         }
     else:
-        shards = _shards(config, name)
-        if last is not None and not first <= last <= len(shards):
-            raise ConfigError(f"tuning is {cell.tuning!r}, but {name} has {len(shards)} shards", hint="Ask for fewer.")
-        shards = shards[first - 1 : last]
+        shards = _shards(config, cell.tuning, "tuning")
         training = replace(training, shards=shards, epoch=_with_groups(cell, shards), own=_with_dev(config, cell))
         training = with_defaults(training, [open_source(path) for path in training.shards])
         key = identity(
@@ -247,17 +258,20 @@ def _with_dev(config: ExperimentConfig, cell: Cell) -> Any:
     kind = algorithm_class(cell.algorithm).config_class
     if kind is None or "dev" not in {one.name for one in fields(kind)}:
         raise ConfigError(f"{cell.name}: {cell.algorithm} has no key dev", hint="Leave out dev.")
-    return replace(own or kind(), dev=_shards(config, cell.dev))
+    return replace(own or kind(), dev=_shards(config, cell.dev, "dev"))
 
 
 def _sentences(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> int:
-    """Sentences that the cell decodes, in all epochs."""
+    """Sentences that the cell decodes, in all epochs: those of a tuning set as often as a round does."""
 
     def count(paths: Sequence[str]) -> int:
         return sum(len(Shard(path)) for path in paths)
 
-    rounds = 1 if cell.algorithm == GIVEN else training.epochs
-    return rounds * (count(training.shards) + count(training.devtest)) + sum(map(count, tests.values()))
+    tested = sum(map(count, tests.values()))
+    if cell.algorithm == GIVEN:
+        return count(training.devtest) + tested
+    each = algorithm_class(cell.algorithm)(training).decodings() * count(training.shards) + count(training.devtest)
+    return training.epochs * each + tested
 
 
 def _domains(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -292,8 +306,9 @@ def _with_groups(cell: Cell, shards: Sequence[str]) -> EpochConfig:
     return replace(epoch, leave_out=(*epoch.leave_out, *others))
 
 
-def _shards(config: ExperimentConfig, name: str) -> tuple[str, ...]:
-    return tuple(expand([os.fspath(shards_path(config.build, name) / "*.itsh")], name))
+def _shards(config: ExperimentConfig, text: str, key: str) -> tuple[str, ...]:
+    """The shards that the option `key` names."""
+    return chosen_shards(text, key, lambda name: expand([os.fspath(shards_path(config.build, name) / "*.itsh")], name))
 
 
 def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult:
@@ -319,7 +334,8 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         lines = translate_shards([Shard(path) for path in paths], weights, model, plan.decoder, jobs)
         with atomic_write(plan.translations(name)) as stream:
             stream.write("".join(f"{line}\n" for line in lines).encode())
-    used = total([*(Usage.of(one.made or {}) for one in trained), watch.lap(jobs)])
+    tested = watch.lap(jobs)
+    used = total([*(Usage.of(one.made or {}) for one in trained), tested])
     result = CellResult(
         name=plan.cell.name,
         algorithm=plan.cell.algorithm,
@@ -331,7 +347,7 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         chosen=histories[0].chosen if len(histories) == 1 else None,
         facts=facts,
         epochs=epochs,
-        cpu_seconds=sum(one.whole.total_seconds for one in trained),
+        cpu_seconds=sum(map(cpu_seconds_of, trained)),
         wall_seconds=used.wall_seconds,
         peak_megabytes=used.peak_megabytes,
         jobs=used.jobs,
@@ -339,10 +355,19 @@ def run_cell(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellRes
         commit=used.commit,
         tests=_test_conditions(plan),
         run=plan.cell.run,
+        label=plan.cell.label,
         models=len(weights.by_domain) if isinstance(weights, DomainWeights) else 1,
+        sentences=sum(len(Shard(path)) for path in plan.training.shards) if plan.trainings else 0,
+        test_seconds=tested.cpu_seconds,
     )
     write_json(plan.record, {"format": FORMAT, "epochs_wanted": plan.training.epochs} | asdict(result))
     return result
+
+
+def cpu_seconds_of(epoch: EpochRecord) -> float:
+    """Of all jobs of an epoch, or at least of those that report what each shard took."""
+    spent = Usage.of(epoch.made or {}).cpu_seconds
+    return max(epoch.whole.total_seconds, spent or 0.0)
 
 
 def _mean_facts(several: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from itersel.algorithms.registry import DEFAULT, algorithm_class
-from itersel.base.config import Matches, PathStr, Range, Settings, load, validate
+from itersel.base.config import PathStr, Range, Settings, load, validate
 from itersel.base.errors import ConfigError
 from itersel.base.given import Given
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
 from itersel.learn.epoch import EpochConfig
 from itersel.pipeline.build_config import TRAIN, BuildConfig, FeatureGroups
+from itersel.pipeline.experiment.chosen_shards import ChosenShards, ShardChoice, file_name
 from itersel.pipeline.set_config import Name
 from itersel.run.config import TrainConfig, check_search, load_train_config
 from itersel.run.layout import RANDOM_KINDS
@@ -33,15 +34,6 @@ GIVEN = "given"
 BY_DOMAIN = "by_domain"
 RUN_KEYS = ("shards", "devtest", "language_model", "fold_models", "algorithm", "run", "domain")
 """Keys of a training that the experiment itself fills in."""
-
-
-TuningSet = Annotated[
-    str,
-    Matches(
-        "[^:]+(:0*[1-9][0-9]*(-0*[1-9][0-9]*)?)?",
-        "a set, train:8 for the first 8 shards of train, or train:3-4 for the third and the fourth",
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -70,7 +62,7 @@ class BlockConfig:
     """A part of the grid: algorithms × tuning sets × feature groups × varied keys."""
 
     algorithm: tuple[str, ...]
-    tuning: tuple[TuningSet, ...] = ()
+    tuning: tuple[ShardChoice, ...] = ()
     features: tuple[Annotated[str, FeatureGroups()], ...] = ("all",)
     set: Settings = field(default_factory=Settings)
     """Keys of conf/train.yaml, their parts joined by dots, with their values in this block."""
@@ -86,12 +78,12 @@ class BlockConfig:
     """The tuning sets are replications of one another: together they are one system, with the block's name."""
     start_from: str | None = None
     """Start from the weights of an earlier system of the grid: run by run, or all from its first run."""
-    dev: str | None = None
+    dev: ShardChoice | None = None
     """A set of the build, for algorithms with a key `dev`, such as hols."""
     table: str = ""
     """With `table` in the file: the table that the block's system is in, such as `margin perceptron`."""
     column: str = ""
-    """The column that it is there, such as `pooled`."""
+    """The column that it is there, such as `pooled`. Of varied settings, the one that devtest chooses is shown."""
 
     @property
     def label(self) -> str:
@@ -130,7 +122,7 @@ class ExperimentFile:
     build: PathStr
     """The configuration of the build."""
     devtest: str
-    tests: tuple[str, ...]
+    tests: tuple[ShardChoice, ...]
     grid: tuple[BlockConfig, ...]
     name: Name | None = None
     """Default: the name of the file."""
@@ -164,7 +156,7 @@ class Cell:
 
     algorithm: str
     tuning: str
-    """Set to train on; `train:8` means its first 8 shards. Empty for given weights."""
+    """Set to train on, or some of its shards, or several sets (ShardChoice). Empty for given weights."""
     features: str
     training: TrainConfig
     varied: dict[str, Any] = field(default_factory=dict)
@@ -201,8 +193,13 @@ class Cell:
         varied = {key: value for key, value in self.varied.items() if key != BY_DOMAIN}
         return self._system(varied) + run_suffix(self.run)
 
+    @property
+    def family(self) -> str:
+        """The name that systems share if they differ in nothing but varied settings."""
+        return self._system({BY_DOMAIN: True} if self.by_domain else {})
+
     def _system(self, varied: Mapping[str, Any]) -> str:
-        tuning = "" if self.replication else self.tuning.replace(":", ".")
+        tuning = "" if self.replication else file_name(self.tuning)
         parts = [self.label, self.algorithm_name, tuning, self.features.replace(",", "+")]
         parts += [f"{key.rpartition('.')[2]}={value}" for key, value in varied.items()]
         return re.sub(r"[^A-Za-z0-9_.+=-]", "_", "-".join(part for part in parts if part))
@@ -212,13 +209,10 @@ class Cell:
         """The algorithm's label."""
         return GIVEN if self.algorithm == GIVEN else algorithm_class(self.algorithm).name
 
-    def tuning_set(self) -> tuple[str, int, int | None]:
-        """The set's name, and the first and the last of its shards to take, from 1; None: to the end."""
-        name, _, shards = self.tuning.partition(":")
-        if not shards:
-            return name, 1, None
-        first, dash, last = shards.partition("-")
-        return (name, int(first), int(last)) if dash else (name, 1, int(first))
+    @property
+    def tuning_sets(self) -> tuple[str, ...]:
+        """The names of the sets to train on; none for given weights."""
+        return tuple(part.name for part in ChosenShards.parse(self.tuning)) if self.tuning else ()
 
 
 @dataclass(frozen=True)
@@ -246,17 +240,17 @@ def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str]
     settings = Settings.read(path)
     file = load(ExperimentFile, settings)
     made = load(BuildConfig, _with(Settings.read(file.build), file.build_set).override(build_overrides))
-    sets = [TRAIN] * made.train.shards + [*made.train.held_out, *made.sets]
+    sets = made.set_names
     for key, names in (("devtest", (file.devtest,)), ("tests", file.tests)):
         for name in names:
-            _check_set(name, sets, key, settings.find(key))
+            _check_sets(name, sets, key, settings.find(key))
     cells: list[Cell] = []
     for number, block in enumerate(file.grid, 1):
         given = _block(settings, number)
         if block.dev is not None:
-            _check_set(block.dev, sets, f"grid[{number}].dev", given)
+            _check_sets(block.dev, sets, f"grid[{number}].dev", given)
         for tuning in block.tuning:
-            _check_set(tuning.partition(":")[0], sets, f"grid[{number}].tuning", given)
+            _check_sets(tuning, sets, f"grid[{number}].tuning", given)
         try:
             _check_start(block, cells)
             cells += list(_cells(block, file.train))
@@ -299,7 +293,8 @@ def _where(given: Given | None) -> str | None:
 
 
 def _check_columns(file: ExperimentFile, block: BlockConfig, cells: Sequence[Cell], given: Given | None) -> None:
-    """With tables by column, every block is one column of its own; otherwise, there are no columns."""
+    """With tables by column, every block is one column of its own, whatever settings it varies; otherwise, there are no
+    columns."""
     if file.table is None:
         if block.table or block.column:
             raise ConfigError("a block has a column, but the file has no `table`", where=_where(given), hint="Add it.")
@@ -307,7 +302,7 @@ def _check_columns(file: ExperimentFile, block: BlockConfig, cells: Sequence[Cel
     if not (block.table and block.column):
         hint = "Give it both, such as `table: margin perceptron` and `column: pooled`."
         raise ConfigError("a block has no table or no column", where=_where(given), hint=hint)
-    mine = {cell.system for cell in cells if (cell.table, cell.column) == (block.table, block.column)}
+    mine = {cell.family for cell in cells if (cell.table, cell.column) == (block.table, block.column)}
     if len(mine) > 1:
         raise ConfigError(
             f"{len(mine)} systems are the column {block.column!r} of {block.table!r}: {', '.join(sorted(mine))}",
@@ -413,9 +408,17 @@ def _training(settings: Settings, algorithm: str) -> TrainConfig:
     return load_train_config(settings.put("algorithm", algorithm).put("devtest", ["devtest"]))
 
 
-def _check_set(name: str, sets: Sequence[str], key: str, given: Given | None) -> None:
-    if name not in sets:
-        where = None if given is None else given.origin.where
+def _check_sets(text: str, sets: Sequence[str], key: str, given: Given | None) -> None:
+    where = None if given is None else given.origin.where
+    names = [part.name for part in ChosenShards.parse(text)]
+    for name in names:
+        if name not in sets:
+            raise ConfigError(
+                f"{key} is {name!r}, but the build has no such set", where=where, hint=f"It has {', '.join(sets)}."
+            )
+    if TRAIN in names and set(names) != {TRAIN}:
         raise ConfigError(
-            f"{key} is {name!r}, but the build has no such set", where=where, hint=f"It has {', '.join(sets)}."
+            f"{key} is {text!r}, but train cannot be joined with other sets: it is decoded with other language models",
+            where=where,
+            hint="Choose a set from it (`of: train` of a build).",
         )

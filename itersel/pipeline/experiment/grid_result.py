@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 from typing import Protocol, TypeVar
 
 from itersel.base.figures import Choice, Declaration
@@ -21,6 +22,8 @@ from itersel.pipeline.stages import StageResult
 from itersel.shards.shard import Shard
 
 METRICS = ("bleu", "chrf")
+AVERAGE = "average"
+"""The row of the mean over domains."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,64 @@ def by_system(members: Iterable[Member]) -> dict[str, list[Member]]:
 
 
 @dataclass(frozen=True)
+class ModeColumn:
+    """A column of a table by tuning mode: its systems, which differ in varied settings, and the one that is shown."""
+
+    table: str
+    label: str
+    systems: tuple[str, ...]
+    chosen: str
+
+
+def mode_columns(grid: GridResult) -> list[ModeColumn]:
+    """All columns, in the grid's order. What epochs are chosen by also chooses among a column's finished systems."""
+    return _mode_columns(grid.config, grid.results)
+
+
+def _mode_columns(config: ExperimentConfig, results: Iterable[CellResult]) -> list[ModeColumn]:
+    finished_runs = by_system(results)
+    places: dict[tuple[str, str], dict[str, None]] = {}
+    for cell in config.cells:
+        places.setdefault((cell.table, cell.column), {})[cell.system] = None
+    found = []
+    for (table, label), systems in places.items():
+        values = dict[str, float]()
+        for name in systems:
+            runs = finished_runs.get(name, ())
+            key = runs[0].declaration.choice.key if runs else ""
+            if runs and all(key in run.facts for run in runs):
+                values[name] = fmean(run.facts[key] for run in runs)
+        finished_ones = [name for name in systems if name in finished_runs]
+        chosen = next(iter(finished_ones or systems))
+        if values:
+            choice = finished_runs[next(iter(values))][0].declaration.choice
+            chosen = list(values)[choice.best(list(values.values()))]
+        found.append(ModeColumn(table, label, tuple(systems), chosen))
+    return found
+
+
+def is_domain_row(grid: GridResult, row: str) -> bool:
+    """Whether a row has the sentences of one domain."""
+    table = grid.config.table
+    return table is not None and table.domains is not None and row.startswith(row_name(table.domains, ""))
+
+
+def scores_by_test(grid: GridResult, system: str) -> dict[str, float]:
+    """BLEU by test set, named by set and metric; of a set with a row for each domain, the mean over these."""
+    found, by_domain = {}, list[float]()
+    for row, evaluation in grid.evaluations.items():
+        score = evaluation.score(system).mean
+        if is_domain_row(grid, row):
+            by_domain.append(score)
+        else:
+            found[f"{row} {evaluation.labels[METRICS[0]]}"] = score
+    if by_domain:
+        label = next(iter(grid.evaluations.values())).labels[METRICS[0]]
+        found[f"{AVERAGE} {label}"] = fmean(by_domain)
+    return found
+
+
+@dataclass(frozen=True)
 class ScoredRow:
     """A row of the tables: a test set, or the sentences of a domain in it, by number."""
 
@@ -118,13 +179,14 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
     """Scores of all finished cells' systems in each row, and tests of the differences: between any two systems, or, if
     the configuration names columns, between those of one table."""
     done = [(plan, result) for plan in plans if (result := finished(plan)) is not None]
+    columns = [] if config.table is None else _mode_columns(config, [result for _, result in done])
     runs = by_system(plan for plan, _ in done)
     evaluations = {}
     options = EvaluationOptions(
         metrics=METRICS,
         trials=config.significance.trials,
         seed=config.significance.seed,
-        pairs=None if config.table is None else tuple(_pairs_of_tables(config, list(runs))),
+        pairs=None if config.table is None else tuple(_pairs_of_tables(columns, list(runs))),
         jobs=jobs,
     )
     for row in scored_rows(config, done[0][0].tests) if done else ():
@@ -137,8 +199,14 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
             for system, several in runs.items()
         ]
         evaluations[row.name] = score_systems(systems, references, options)
-    # Tables by column may have many trainings: of repeats, the first is shown, and of models by domain, none.
-    shown = [plan for plan, _ in done if config.table is None or (plan.cell.run == 1 and not plan.domains)]
+    # Tables by column may have many trainings: of repeats, the first is shown, of settings, the chosen one, and of
+    # models by domain, none.
+    chosen = {column.chosen for column in columns}
+    shown = [
+        plan
+        for plan, _ in done
+        if config.table is None or (plan.cell.run == 1 and not plan.domains and plan.system in chosen)
+    ]
     trainings = tuple(dict.fromkeys(directory for plan in shown for directory in plan.trainings))
     taken = sum(
         file.stat().st_size
@@ -150,9 +218,9 @@ def evaluate_cells(config: ExperimentConfig, plans: Sequence[CellPlan], jobs: in
     return GridResult(config, results, evaluations, trainings, tuple(built(config.build)), taken)
 
 
-def _pairs_of_tables(config: ExperimentConfig, systems: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The pairs that tables mark: columns of the same one."""
-    tables = {cell.system: cell.table for cell in config.cells}
-    for earlier, later in combinations(systems, 2):
+def _pairs_of_tables(columns: Sequence[ModeColumn], systems: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The pairs that tables mark: what is shown in columns of the same one."""
+    tables = {column.chosen: column.table for column in columns}
+    for earlier, later in combinations([one for one in systems if one in tables], 2):
         if tables[earlier] == tables[later]:
             yield later, earlier

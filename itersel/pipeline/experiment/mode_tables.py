@@ -2,7 +2,8 @@
 
 Rows are test sets, the domains of one of them, and the average of these; columns are tuning modes, numbered from 0. A
 raised number at a score names a column of the same row that it is significantly better than. The last rows are the
-number of features (of several models, their mean) and what the training took.
+number of features (of several models, their mean) and what the training took. Of a column that varies settings, the
+chosen one is shown (itersel.pipeline.experiment.setting_tables).
 """
 
 from __future__ import annotations
@@ -14,10 +15,18 @@ from statistics import fmean
 from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Repeats, Row
 from itersel.evaluation.scoring import Evaluation
 from itersel.pipeline.experiment.cells import CellResult
-from itersel.pipeline.experiment.grid_result import METRICS, GridResult, by_system, row_name
+from itersel.pipeline.experiment.grid_result import (
+    AVERAGE,
+    METRICS,
+    GridResult,
+    by_system,
+    is_domain_row,
+    mode_columns,
+    row_name,
+)
 from itersel.pipeline.experiment.results import effort, sentence
 
-AVERAGE, SIZE, TIME = "average", "model size", "CPU s"
+SIZE, TIME = "model size", "CPU s"
 MISSING = Entry("–", None)
 
 
@@ -38,11 +47,11 @@ def mode_tables(grid: GridResult) -> list[PaperTable]:
 
 def _modes(grid: GridResult) -> dict[str, list[Mode]]:
     finished = by_system(grid.results)
-    tables: dict[str, dict[str, Mode]] = {}
-    for cell in grid.config.cells:
-        runs = tuple(finished.get(cell.system, ()))
-        tables.setdefault(cell.table, {}).setdefault(cell.column, Mode(cell.column, cell.system, runs))
-    return {name: list(modes.values()) for name, modes in tables.items()}
+    tables: dict[str, list[Mode]] = {}
+    for column in mode_columns(grid):
+        mode = Mode(column.label, column.chosen, tuple(finished.get(column.chosen, ())))
+        tables.setdefault(column.table, []).append(mode)
+    return tables
 
 
 def _table(grid: GridResult, name: str, modes: Sequence[Mode]) -> PaperTable | None:
@@ -53,7 +62,7 @@ def _table(grid: GridResult, name: str, modes: Sequence[Mode]) -> PaperTable | N
     rows, averaged = [], list[Mapping[str, float]]()
     for row, evaluation in grid.evaluations.items():
         label = _label(grid, row)
-        if label != row:
+        if is_domain_row(grid, row):
             averaged.append({mode.system: evaluation.score(mode.system).mean for mode in modes if mode.runs})
         rows.append(Row(row, (_words(label), *(_score(evaluation, modes, k, level) for k in range(len(modes))))))
     if averaged:
@@ -76,7 +85,9 @@ def _table(grid: GridResult, name: str, modes: Sequence[Mode]) -> PaperTable | N
 def _label(grid: GridResult, row: str) -> str:
     """What a row is called in the table: a test set by its name, a domain without that of the set."""
     table = grid.config.table
-    return row if table is None or table.domains is None else row.removeprefix(row_name(table.domains, ""))
+    if table is None or table.domains is None:
+        return row
+    return row.removeprefix(row_name(table.domains, ""))
 
 
 def _words(text: str) -> Entry:
@@ -105,8 +116,9 @@ def _score(evaluation: Evaluation, modes: Sequence[Mode], at: int, level: float)
         for k, other in enumerate(modes)
         if k != at and other.runs and evaluation.comparison(system, other.system).better(level) == system
     ]
-    bleu = evaluation.score(system).mean
-    return Entry(f"{bleu:.2f}", bleu, marks=Marks(tuple(beaten)))
+    score = evaluation.score(system)
+    spread = "" if score.deviation is None else f"±{score.deviation:.2f}"
+    return Entry(f"{score.mean:.2f}", score.mean, spread, marks=Marks(tuple(beaten)))
 
 
 def _repeats(grid: GridResult, modes: Sequence[Mode]) -> tuple[Repeats, ...]:
@@ -127,7 +139,7 @@ def _legend(grid: GridResult) -> tuple[str, ...]:
     """The same for all tables."""
     significance, results = grid.config.significance, grid.results
     several = (
-        " Columns with several runs, which have different seeds, have means."
+        " Columns with several runs, which have different seeds, have means; ±: standard deviation."
         if any(one.run > 1 for one in results)
         else ""
     )
@@ -140,7 +152,7 @@ def _legend(grid: GridResult) -> tuple[str, ...]:
     note = f" {missing} of {len(grid.config.cells)} cells are not finished." if missing else ""
     return (
         f"Raised: significantly better than that column (p < {significance.level}, approximate randomisation, "
-        f"{significance.trials:,} shuffles). Average: over the domains. CPU: seconds of decoding and learning in "
-        f"training, all epochs; of all models.{several}{divided}",
+        f"{significance.trials:,} shuffles). Average: over the domains. CPU: seconds of training, all epochs, "
+        f"with their devtest; of all models.{several}{divided}",
         sentence(effort(grid), len(results)) + note,
     )

@@ -22,6 +22,7 @@ class Effort:
     unknown: int
     """Cells that did not record their wall time, and are not in the sum."""
     cpu_seconds: float
+    """Processor time of all that recorded it: stages, trainings, translations of the test sets."""
     side_by_side: int
     """The largest number of cells that ran side by side."""
     peak_megabytes: int | None
@@ -33,12 +34,14 @@ class Effort:
 def effort(grid: GridResult) -> Effort:
     cells, stages = grid.results, grid.stages
     walls = [cell.wall_seconds for cell in cells if cell.wall_seconds is not None]
+    spent = [stage.cpu_seconds for stage in stages]
+    spent += [seconds for cell in cells for seconds in (cell.cpu_seconds, cell.test_seconds)]
     peaks = [one.peak_megabytes for one in stages] + [one.peak_megabytes for one in cells]
     return Effort(
         build_seconds=round(sum(stage.made_seconds for stage in stages), 3) if stages else None,
         wall_seconds=round(sum(walls), 3),
         unknown=len(cells) - len(walls),
-        cpu_seconds=round(sum(cell.cpu_seconds for cell in cells), 3),
+        cpu_seconds=round(sum(one for one in spent if one is not None), 3),
         side_by_side=max((cell.side_by_side for cell in cells), default=1),
         peak_megabytes=max((peak for peak in peaks if peak is not None), default=None),
         disk_bytes=sum(stage.bytes for stage in stages) + grid.cell_bytes if stages else None,
@@ -46,8 +49,8 @@ def effort(grid: GridResult) -> Effort:
 
 
 def sentence(spent: Effort, cells: int) -> str:
-    """As in: Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process, 9 GB of
-    disk."""
+    """As in: Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), 3.1 h of processor time, peak
+    2.1 GB per process, 9 GB of disk."""
     parts = [] if spent.build_seconds is None else [f"build {duration(spent.build_seconds)}"]
     if spent.unknown < cells:
         remarks = [f"{spent.side_by_side} side by side"] if spent.side_by_side > 1 else []
@@ -56,6 +59,7 @@ def sentence(spent: Effort, cells: int) -> str:
         parts.append(f"cells {duration(spent.wall_seconds)} of wall time in total{note}")
     else:
         parts.append("cells' wall time unknown")
+    parts.append(f"{duration(spent.cpu_seconds)} of processor time")
     if spent.peak_megabytes is not None:
         parts.append(f"peak {_memory(spent.peak_megabytes)} per process")
     if spent.disk_bytes is not None:
@@ -80,7 +84,13 @@ def document(grid: GridResult) -> dict[str, Any]:
         "seeds": {"build": config.build.seed, "significance": config.significance.seed},
         "effort": asdict(effort(grid)),
         "stages": [
-            {"name": one.name, "seconds": one.made_seconds, "peak_megabytes": one.peak_megabytes} for one in grid.stages
+            {
+                "name": one.name,
+                "seconds": one.made_seconds,
+                "cpu_seconds": one.cpu_seconds,
+                "peak_megabytes": one.peak_megabytes,
+            }
+            for one in grid.stages
         ],
         "cells": [asdict(cell) | {"number": numbers[cell.algorithm]} for cell in grid.results],
         "unfinished": [cell.name for cell in config.cells if cell.name not in done],

@@ -1,7 +1,8 @@
 """In which order cells run, and with how many processes: as many side by side as there are, the largest first.
 
 A cell has one process of this machine as long as others wait. When none waits any more, the processes of those that
-have ended go to the ones that still run, from their next job on (itersel.base.spare_processes).
+have ended go to the ones that still run, from their next job on (itersel.base.spare_processes). A training that is no
+success, such as a tuner's that ended below its start, does not keep the other cells from running.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from itersel.base.errors import InputError
 from itersel.base.progress import Progress
 from itersel.base.spare_processes import give, share
 from itersel.base.workers import ordered_map, process_count
@@ -19,30 +22,58 @@ from itersel.pipeline.experiment.cells import CellPlan, CellResult, finished, ru
 LOG = "log.txt"
 
 
-def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult]:
+@dataclass(frozen=True)
+class FailedCell:
+    """A cell without a result, and why."""
+
+    name: str
+    error: InputError
+
+
+def run_cells(plans: Sequence[CellPlan], jobs: int = 1) -> Iterator[CellResult | FailedCell]:
     """Finish the cells; their results come in the order of the plans, but those that start from others come later.
 
     Each cell is driven by one process, whatever engine trains it. A single cell gets all `jobs`.
     """
+    failed: set[Path] = set()
     for depth in sorted({plan.depth for plan in plans}):
-        yield from _run_wave([plan for plan in plans if plan.depth == depth], jobs)
+        wave = [plan for plan in plans if plan.depth == depth]
+        vain = {plan.record for plan in wave if plan.start is not None and plan.start.record in failed}
+        results = _run_wave([plan for plan in wave if plan.record not in vain], jobs)
+        for plan in wave:
+            result = _without_start(plan) if plan.record in vain else next(results)
+            if isinstance(result, FailedCell):
+                failed.add(plan.record)
+            yield result
 
 
-def _run_wave(plans: Sequence[CellPlan], jobs: int) -> Iterator[CellResult]:
+def _without_start(plan: CellPlan) -> FailedCell:
+    assert plan.start is not None
+    return FailedCell(plan.cell.name, InputError(f"it starts from {plan.start.cell.name}, which failed"))
+
+
+def _run(plan: CellPlan, jobs: int = 1, *, side_by_side: int = 1) -> CellResult | FailedCell:
+    try:
+        return run_cell(plan, jobs, side_by_side=side_by_side)
+    except InputError as error:
+        return FailedCell(plan.cell.name, error)
+
+
+def _run_wave(plans: Sequence[CellPlan], jobs: int) -> Iterator[CellResult | FailedCell]:
     """Finish cells none of which starts from another one."""
     groups = largest_first([plan for plan in plans if finished(plan) is None])
     if len(groups) < 2 or jobs == 1:
         for plan in plans:
-            yield finished(plan) or run_cell(plan, jobs)
+            yield finished(plan) or _run(plan, jobs)
         return
     together = process_count(jobs, len(groups))
     waiting = multiprocessing.get_context("fork").Value("i", len(groups) - together)
 
-    def work(group: Sequence[CellPlan]) -> list[CellResult]:
+    def work(group: Sequence[CellPlan]) -> list[CellResult | FailedCell]:
         group[0].folder.mkdir(parents=True, exist_ok=True)
         # Messages of several cells at once would be unreadable, so each cell has a log.
         with open(group[0].folder / LOG, "a", buffering=1) as log, contextlib.redirect_stderr(log):
-            results = [run_cell(plan, side_by_side=together) for plan in group]
+            results = [_run(plan, side_by_side=together) for plan in group]
         with waiting.get_lock():
             goes_on = waiting.value > 0
             waiting.value -= goes_on
@@ -50,7 +81,8 @@ def _run_wave(plans: Sequence[CellPlan], jobs: int) -> Iterator[CellResult]:
             give()
         return results
 
-    done = {plan.record: result for plan in plans if (result := finished(plan)) is not None}
+    done: dict[Path, CellResult | FailedCell] = {}
+    done |= {plan.record: result for plan in plans if (result := finished(plan)) is not None}
     remaining = iter(groups)
     with share(jobs - together):
         results = ordered_map(work, groups, together, describe=lambda group: group[0].cell.name, nested=True)

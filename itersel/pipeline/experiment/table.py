@@ -22,6 +22,7 @@ from itersel.pipeline.experiment.grid_result import METRICS, GridResult, by_syst
 from itersel.pipeline.experiment.plots import plots
 from itersel.pipeline.experiment.results import effort, sentence
 
+UNKNOWN = Entry("–", None)
 DEVTEST = "devtest"
 """The name of a devtest set that needs no explanation."""
 
@@ -92,15 +93,20 @@ def _chosen(cells: Sequence[CellResult]) -> CellResult:
 
 
 def paper_table(grid: GridResult) -> PaperTable:
-    """All finished cells, repeats in one row, in the grid's order; settings only where cells vary in some."""
+    """All finished cells, repeats in one row, in the grid's order; settings (the name of the block, and what cells
+    vary in) only where there are some."""
     found, numbers = system_rows(grid), grid.numbers
-    varied = any(system.mean.varied or len(system.runs) > 1 for system in found)
+    varied = any(system.mean.label or system.mean.varied or len(system.runs) > 1 for system in found)
     settings = [Column("settings", left=True)] if varied else []
+    counted = any(system.mean.sentences for system in found)
+    sentences = [Column("sentences")] if counted else []
+    measured = any(system.mean.sent_bytes is not None for system in found)
     columns = [
-        *(Column("alg."), Column("tuning set", left=True), Column("features", left=True), *settings),
+        *(Column("alg."), Column("tuning set", left=True), *sentences),
+        *(Column("features", left=True), *settings),
         *(Column("#features"), *(Column(choice.label) for choice in grid.choices)),
         *(Column(label, test) for test in grid.evaluations for label in ("BLEU", "chrF", "length")),
-        Column("CPU s"),
+        *(Column("CPU s"), *([Column("MB sent")] if measured else [])),
     ]
     marks = {test: mark(grid, test) for test in grid.evaluations}
     rows = []
@@ -108,9 +114,11 @@ def paper_table(grid: GridResult) -> PaperTable:
         cell, several = system.mean, len(system.runs) > 1
         number = numbers[cell.algorithm]
         entries = [Entry(str(number), number), _words(cell.tuning or GIVEN)]
+        entries += [Entry(f"{cell.sentences:,}", cell.sentences) if cell.sentences else UNKNOWN] * counted
         entries.append(_words(cell.features.replace(",", "+")))
         if varied:
-            values = [f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items()]
+            values = [cell.label] * bool(cell.label)
+            values += [f"{key.rpartition('.')[2]} {value}" for key, value in cell.varied.items()]
             entries.append(_words(", ".join(values + [f"{len(system.runs)} runs"] * several)))
         entries.append(Entry(f"{cell.weights:,}", cell.weights))
         entries += [_decisive(system, choice, declared) for choice, declared in grid.choices.items()]
@@ -118,6 +126,9 @@ def paper_table(grid: GridResult) -> PaperTable:
             entries += _scores(cell, evaluation, marks[test][cell.name])
         seconds = cell.cpu_seconds
         entries.append(Entry(f"{seconds:,.1f}" if seconds < 10 else f"{seconds:,.0f}", seconds))
+        if measured:
+            megabytes = None if cell.sent_bytes is None else cell.sent_bytes / 2**20
+            entries.append(UNKNOWN if megabytes is None else Entry(f"{megabytes:,.0f}", megabytes))
         rows.append(Row(cell.name, tuple(entries)))
     drawn = plots(grid, [system.mean for system in found])
     return PaperTable(tuple(columns), tuple(rows), legend(grid), repeats(grid, found), plots=drawn)
@@ -159,8 +170,9 @@ LEGEND = (
     "Algorithms: {algorithms}. @n: epoch chosen by {choices}{devtest}. "
     "Raised: differs from that algorithm's best cell with the same features (p < {level}, approximate randomisation, "
     "{trials:,} shuffles); bold: an algorithm's best over feature groups; †: differs from that. CPU: seconds of "
-    "decoding and learning in training, all epochs."
+    "training, all epochs, with their devtest."
 )
+SENT = " MB sent: by all shards in all epochs (weights, names, states), of the first run."
 
 
 REPEATS = (
@@ -186,6 +198,7 @@ def legend(grid: GridResult) -> tuple[str, ...]:
             level=one.level,
             trials=one.trials,
         )
+        + (SENT if any(result.sent_bytes is not None for result in grid.results) else "")
         + remark,
         sentence(effort(grid), cells) + note,
     )

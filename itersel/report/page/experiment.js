@@ -45,7 +45,8 @@ function experimentTable(experiment) {
 
 // Scores above, model sizes below, as one setting changes. The values are spaced evenly: a setting may be 0, or none.
 function plotCard(plot) {
-  const legend = plot.scores.map((one, k) => h("span", { class: "nowrap" }, key(k), one.label, " "));
+  const width = (label) => (label.length > 30 ? "" : "nowrap"); // a phone has no room for longer ones on one line
+  const legend = plot.scores.map((one, k) => h("span", { class: width(one.label) }, key(k), one.label, " "));
   return h(
     "div",
     { class: "card below" },
@@ -62,11 +63,16 @@ function plotCard(plot) {
 function settingLines(plot, series, format, width, options = {}) {
   const height = 190;
   const box = { left: 56, right: width - 40, top: 10, bottom: height - 40 };
-  const all = series.flatMap((one) => one.values).filter((value) => value !== null);
+  const intervals = (one) => (one.intervals ?? []).map((pair, k) => [k, pair]).filter(([, pair]) => pair);
+  const bounds = series.flatMap(intervals).flatMap(([, pair]) => pair);
+  const all = [...series.flatMap((one) => one.values).filter((value) => value !== null), ...bounds];
   const y = scale(all, box.bottom, box.top, { count: 4, ...options });
   const x = (k) => box.left + ((k + 0.5) / plot.values.length) * (box.right - box.left);
   const spoken = series.map((one) => {
-    const points = one.values.map((value, k) => `${plot.values[k]}: ${value === null ? "unknown" : format(value)}`);
+    const range = (k) => (one.intervals?.[k] ? ` (${one.intervals[k].map(format).join(" to ")})` : "");
+    const points = one.values.map(
+      (value, k) => `${plot.values[k]}: ${value === null ? "unknown" : format(value)}${range(k)}`,
+    );
     return `${one.label}: ${points.join(", ")}`;
   });
   const svg = s("svg", {
@@ -83,7 +89,7 @@ function settingLines(plot, series, format, width, options = {}) {
     );
   }
   svg.append(s("line", { class: "axis", x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }));
-  const room = Math.max(3, Math.floor((box.right - box.left) / plot.values.length / 8));
+  const room = Math.max(3, Math.floor((box.right - box.left) / plot.values.length / 7));
   plot.values.forEach((value, k) =>
     svg.append(s("text", { x: x(k), y: box.bottom + 18, "text-anchor": "middle" }, clip(value, room))),
   );
@@ -93,6 +99,12 @@ function settingLines(plot, series, format, width, options = {}) {
     const path = known.map(([k, value], at) => `${at ? "L" : "M"}${x(k).toFixed(1)} ${y.at(value).toFixed(1)}`);
     const line = { d: path.join(""), fill: "none", class: "line", "stroke-width": 2, style: { stroke: color(number) } };
     svg.append(s("path", line));
+    const aside = (number - (series.length - 1) / 2) * 5; // intervals of several lines stand side by side
+    for (const [k, [low, high]] of intervals(one)) {
+      const at = x(k) + aside;
+      const d = `M${at - 3} ${y.at(low)}h6m-3 0V${y.at(high)}m-3 0h6`;
+      svg.append(s("path", { d, fill: "none", class: "interval", "stroke-width": 1.5, style: { stroke: color(number) } }));
+    }
     for (const [k, value] of known) {
       const dot = mark(number, x(k), y.at(value), 4.5);
       dot.append(s("title", {}, `${one.label}, ${plot.setting} ${plot.values[k]}: ${format(value)}`));

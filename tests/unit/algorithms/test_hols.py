@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine_cases import assert_same_run, small_data
-from itersel.algorithms.gradient_job import GradientJob, collect
-from itersel.algorithms.hols import HolsConfig, places_of, restricted, sentence_of
+from itersel.algorithms.gradient_job import Gradient, GradientJob, collect
+from itersel.algorithms.hols import Hols, HolsConfig, places_of, restricted, sentence_of
 from itersel.algorithms.mert import MertConfig
 from itersel.base.errors import ConfigError, InputError
 from itersel.decode.decoder import DecoderConfig
@@ -26,8 +26,11 @@ from itersel.mapreduce.work_item import ItemFile
 from itersel.metrics.sentence import sentence_values
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
+from itersel.pipeline.experiment.cells import cpu_seconds_of
 from itersel.report.page import write_report
+from itersel.run import driver
 from itersel.run.driver import train
+from itersel.run.history import read_history
 from itersel.run.job_runner import JobRunner
 from itersel.run.layout import LayoutConfig
 from itersel.shards.shard import Shard, ShardWriter
@@ -159,6 +162,31 @@ def test_one_update_uses_all_sentences(data, tmp_path):
     assert [entry["search_sentences"] for entry in entries] == [10]
     lines = map(json.loads, (tmp_path / "run" / "statistics.jsonl").read_text().splitlines())
     assert [line["lists"] for line in lines if "made" in line] == [70]
+
+
+@pytest.mark.parametrize(("runner", "expected"), [("inline", 7.0), ("mrjob-inline", None)])
+def test_processor_time_is_that_of_all_jobs(data, tmp_path, monkeypatch, runner, expected):
+    """The gradient's shards report what it took; the searches count, too, where this machine does the work."""
+    clock = iter([10.0, 17.0])
+    monkeypatch.setattr(driver, "cpu_seconds", lambda: next(clock))
+    config = replace(data, epochs=1, devtest=(), own=replace(QUICK, updates=1), run=RunConfig(runner))
+    train(config, tmp_path / "run", warn=lambda text: None)
+    (epoch,) = read_history(tmp_path / "run").epochs
+    assert epoch.made["cpu_seconds"] == expected
+    assert cpu_seconds_of(epoch) == (expected or epoch.whole.total_seconds) > 0
+
+
+def test_repeats_search_from_other_points(data):
+    """The seed is that of the sample, and changes the line search's random points, too."""
+    lists = {"R:a": 2, "R:b": 1}
+    gradient = Gradient({"R:a": 1.0, "R:b": -0.5}, lists, {}, [])
+    own = replace(QUICK, line_search=replace(QUICK.line_search, seed=5))
+    seeds = [
+        Hols(replace(data, own=replace(own, seed=seed))).line_search({}, gradient.components, gradient).config.seed
+        for seed in (1, 2, 2**63 - 1)
+    ]
+    assert len(set(seeds)) == 3
+    MertConfig(seed=max(seeds))
 
 
 class Killed(BaseException):

@@ -12,11 +12,14 @@ import sacrebleu
 from engine_cases import small_data
 from itersel.algorithms import line_search_job
 from itersel.algorithms.mert import MertConfig
+from itersel.algorithms.section_job import SectionJob
 from itersel.algorithms.tuner import check_weights, largest_change
 from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
 from itersel.lists.accumulated import AccumulatedLists, NewList
 from itersel.lm.model import LanguageModel
+from itersel.mapreduce.execution import map_item, reduce_range
+from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.features import Weights
 from itersel.run.config import load_train_config, load_with_algorithm
@@ -26,7 +29,7 @@ from itersel.run.layout import LayoutConfig
 from itersel.run.rerank import train_reranker
 from itersel.run.rerank_config import RerankConfig
 from itersel.shards.shard import Shard
-from itersel.tune.space import Dimension, SearchSpace
+from itersel.tune.space import Dimension, Lines, SearchSpace
 
 QUICK = MertConfig(k=10, starts=3)
 
@@ -239,6 +242,69 @@ def test_lists_are_projected_once_for_all_steps(monkeypatch):
     for item in (items[0], items[1], items[1], items[0]):
         small.of(item, both)
     assert read[3:] == ["0", "1", "0"], "only the newest one is kept"
+    two = line_search_job.Projections(limit=2 * kept.of(items[1], both).size)
+    del read[:]
+    for _ in range(2):
+        two.prepare(items, both)
+    assert read == ["0", "1"], "what cannot be kept is not prepared"
+
+
+def test_processes_do_not_matter(data, tmp_path):
+    """Forked processes inherit projections and share out the ranges of lines; alone, one process makes all."""
+    config, found = replace(data, epochs=2, fold_models=(), layout=LayoutConfig("random", shards=3)), []
+    for run in (RunConfig("inline"), RunConfig("local", jobs=2)):
+        folder = tmp_path / run.runner
+        entries, weights = tuned(replace(config, run=run), folder, QUICK)
+        found.append((entries, weights, (folder / "epoch-001" / "sections.json").read_bytes()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", [line_search_job.LineSearchJob, SectionJob])
+def test_the_mapper_of_one_shard_finds_what_the_reducer_would(kind, tmp_path):
+    draw = np.random.default_rng(3)
+    new = [
+        NewList.of(
+            [f"{k}" for k in range(9)],
+            [dict(zip("fgh", row, strict=True)) for row in draw.normal(size=(9, 3)).tolist()],
+            draw.integers(1, 9, (9, 10)).astype(np.float32),
+        )
+        for _ in range(20)
+    ]
+    state = AccumulatedLists.empty(list(map(str, range(20))), 10).extended(new).to_bytes()
+    item = WorkItem(0, "lists", state_content=state)
+    space = SearchSpace(tuple(map(Dimension.of_feature, "fgh")))
+    (tmp_path / "lines").write_bytes(
+        replace(
+            Lines.of(space, [(draw.normal(size=3), draw.normal(size=3)) for _ in range(5)]),
+            ranges=np.array([(-2.0, 1.0)] * 5),
+        ).to_bytes()
+    )
+    side = Side({line_search_job.LINES: str(tmp_path / "lines")})
+    made = []
+    for one_shard in (False, True):
+        job = kind(2, one_shard=one_shard)
+        records = list(map_item(job, item, side))
+        values = [[one for one in records if one.key == key] for key in range(2)]
+        made.append([record for key in range(2) for record in reduce_range(job, key, values[key], 1, side)])
+    assert made[0] == made[1] and len(made[0]) == 5 + 2
+
+
+def test_lists_are_read_once_for_all_jobs_of_a_round():
+    def item(number, feature, key):
+        new = NewList.of(["a"], [{feature: 1.0}], np.zeros((1, 10), np.float32))
+        content = AccumulatedLists.empty(["s"], 10).extended([new]).to_bytes()
+        return WorkItem(
+            number, feature, values={} if key is None else {line_search_job.LISTS: key}, state_content=content
+        )
+
+    kept = line_search_job.LastLists()
+    first = kept.of(item(0, "f", "1"))
+    assert kept.of(item(0, "other", "1")) is first, "known by their checksum"
+    assert kept.of(item(1, "g", "2")).names == ["g"]
+    assert kept.of(item(0, "f", "1")).names == ["f"]
+    assert kept.of(item(0, "h", None)).names == ["h"]
+    with pytest.raises(InputError, match="no lists yet"):
+        kept.of(WorkItem(0, "nothing"))
 
 
 @pytest.mark.parametrize("sparse", ["fixed", "grouped"])

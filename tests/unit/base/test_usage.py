@@ -5,13 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import itersel.base.version
 from itersel.base import usage
-from itersel.base.usage import Stopwatch, Usage, peak_megabytes, total
+from itersel.base.usage import Stopwatch, Usage, cpu_seconds, peak_megabytes, total
 
 
 def test_laps_leave_nothing_out(monkeypatch):
@@ -27,8 +28,8 @@ def test_laps_leave_nothing_out(monkeypatch):
 
 
 def test_total_of_known_and_unknown():
-    known = [Usage(1.5, 200, 1, "a"), Usage(2.25, 100, 4, "b"), Usage(0.0, 150, 1, "a")]
-    assert total(known) == Usage(3.75, 200, 4, "a, b")
+    known = [Usage(1.5, 200, 1, "a", 2.0), Usage(2.25, 100, 4, "b", 0.5), Usage(0.0, 150, 1, "a", 0.0)]
+    assert total(known) == Usage(3.75, 200, 4, "a, b", 2.5)
     assert total([*known, Usage.of({})]) == Usage(None, None, None, "a, b, unknown")
     assert total([*known, Usage.of({"wall_seconds": 1.0, "commit": None})]) == Usage(4.75, None, None, "a, b, unknown")
 
@@ -47,6 +48,21 @@ def test_peak_is_that_of_the_largest_process():
     child.start()
     child.join()
     assert peak_megabytes() >= before + 100
+
+
+def work(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def test_processor_time_of_this_process_and_of_those_that_ended():
+    watch, before = Stopwatch(), cpu_seconds()
+    work(0.1)
+    child = multiprocessing.get_context("fork").Process(target=work, args=(0.2,))
+    child.start()
+    child.join()
+    assert cpu_seconds() - before >= 0.29 and watch.lap(jobs=1).cpu_seconds >= 0.29  # rounded to milliseconds
 
 
 @pytest.fixture

@@ -25,6 +25,12 @@ def test_translate_imports_no_more_than_it_needs():
     assert {verb for verb in VERBS if f"itersel.cli.{verb}" in found} == {"translate"}
 
 
+def test_scipy_waits_until_it_is_needed():
+    """It takes longer to load than all the rest; experiments train, test, compare and draw."""
+    found = modules_after(["experiment", "--help"])
+    assert {"numpy", "itersel.evaluation.significance"} <= found and "scipy" not in found
+
+
 def test_workers_of_a_job_read_no_yaml():
     code = "import sys, itersel.algorithms.registry, itersel.mapreduce.execution; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

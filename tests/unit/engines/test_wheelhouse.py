@@ -15,7 +15,7 @@ import pytest
 from itersel.base import version
 from itersel.base.errors import ConfigError, InputError
 from itersel.cli import main
-from itersel.engines import wheelhouse
+from itersel.engines.wheelhouse import build_wheelhouse, check_wheelhouse
 
 ROOT = Path(__file__).resolve().parents[3]
 EPOCH = """
@@ -35,13 +35,6 @@ def sha256(path: Path) -> str:
 def install(folder: Path, *arguments: object) -> subprocess.CompletedProcess:
     command = [sys.executable, folder / "install.py", *arguments]
     return subprocess.run(list(map(str, command)), capture_output=True, text=True)
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("nodes") / "wheelhouse"
-    assert main(["wheelhouse", str(folder)]) == 0
-    return folder
 
 
 @pytest.fixture
@@ -70,21 +63,21 @@ def change(folder: Path, **values: object) -> None:
 
 
 @pytest.mark.slow
-def test_all_files_are_pinned(built):
-    manifest = json.loads((built / "manifest.json").read_text())
+def test_all_files_are_pinned(wheelhouse):
+    manifest = json.loads((wheelhouse / "manifest.json").read_text())
     listed = {entry["name"]: entry["sha256"] for entry in manifest["files"]}
-    present = {path.name: sha256(path) for path in built.iterdir() if path.name != "manifest.json"}
+    present = {path.name: sha256(path) for path in wheelhouse.iterdir() if path.name != "manifest.json"}
     assert listed == present
     assert {"install.py", "requirements.txt", "site.tar.gz"} < set(listed)
-    pinned = set(re.findall(r"--hash=sha256:([0-9a-f]{64})", (built / "requirements.txt").read_text()))
-    assert pinned == {sha256(wheel) for wheel in built.glob("*.whl")}
-    assert wheelhouse.check_wheelhouse(built) == manifest
-    assert not any(path.name.startswith(".") for path in built.parent.iterdir())
+    pinned = set(re.findall(r"--hash=sha256:([0-9a-f]{64})", (wheelhouse / "requirements.txt").read_text()))
+    assert pinned == {sha256(wheel) for wheel in wheelhouse.glob("*.whl")}
+    assert check_wheelhouse(wheelhouse) == manifest
+    assert not any(path.name.startswith(".") for path in wheelhouse.parent.iterdir())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["installed", "shipped"])
-def test_runs_elsewhere_with_the_same_bytes(built, tmp_path, way):
+def test_runs_elsewhere_with_the_same_bytes(wheelhouse, tmp_path, way):
     """Both ways to a node, without this environment's packages: an epoch gives the same weights as here."""
     from itersel.learn.epoch import EpochConfig, run_epoch
     from itersel.shards.shard import Shard, ShardWriter
@@ -95,15 +88,15 @@ def test_runs_elsewhere_with_the_same_bytes(built, tmp_path, way):
     writer.write(tmp_path / "shard")
     run_epoch(Shard(tmp_path / "shard"), config=EpochConfig(k=5)).weights.write(tmp_path / "here.vec")
     if way == "installed":
-        done = install(built, tmp_path / "node")
+        done = install(wheelhouse, tmp_path / "node")
         assert done.returncode == 0, done.stderr
         command = [tmp_path / "node" / "bin" / "python", "-I"]
         before = (tmp_path / "node" / "itersel-build").stat().st_mtime_ns
-        assert version.build_id() in install(built, tmp_path / "node").stdout
+        assert version.build_id() in install(wheelhouse, tmp_path / "node").stdout
         assert (tmp_path / "node" / "itersel-build").stat().st_mtime_ns == before  # nothing done again
         path = []
     else:
-        with tarfile.open(built / "site.tar.gz") as archive:
+        with tarfile.open(wheelhouse / "site.tar.gz") as archive:
             archive.extractall(tmp_path / "node", filter="data")
         command, path = [sys.executable, "-I", "-S"], [tmp_path / "node"]
     command += ["-c", EPOCH, tmp_path / "shard", tmp_path / "there.vec", *path]
@@ -133,10 +126,10 @@ def test_other_content_is_not_replaced(tmp_path):
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "mine.txt").write_text("dear")
     with pytest.raises(ConfigError, match=r"has mine\.txt in it, which is not part of a wheelhouse"):
-        wheelhouse.build_wheelhouse(tmp_path / "letters")
+        build_wheelhouse(tmp_path / "letters")
     assert (tmp_path / "letters" / "mine.txt").exists()
     with pytest.raises(ConfigError, match="no sources"):
-        wheelhouse.build_wheelhouse(tmp_path / "new", source=tmp_path)
+        build_wheelhouse(tmp_path / "new", source=tmp_path)
     assert not (tmp_path / "new").exists()
 
 
@@ -148,15 +141,15 @@ def test_a_failing_pip_is_quoted(tmp_path):
 
 
 def test_the_driver_checks_what_it_ships(sketch):
-    assert wheelhouse.check_wheelhouse(sketch)["version"] == version.__version__
+    assert check_wheelhouse(sketch)["version"] == version.__version__
     change(sketch, build="0123456789abcdef")
     with pytest.raises(ConfigError, match=r"0123456789abcdef.*" + version.build_id()):
-        wheelhouse.check_wheelhouse(sketch)
+        check_wheelhouse(sketch)
     (sketch / "one.whl").write_bytes(b"whee!")
     with pytest.raises(InputError, match=r"one\.whl.*checksum"):
-        wheelhouse.check_wheelhouse(sketch)
+        check_wheelhouse(sketch)
     with pytest.raises(InputError, match="cannot read"):
-        wheelhouse.check_wheelhouse(sketch.parent)
+        check_wheelhouse(sketch.parent)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,19 @@ CONFIGS = {
     "soft_ramp": EpochConfig(
         k=20, learn=LearnConfig("soft_ramp", eta=0.1, batch=True, l2=0.01, cost_scale=5.0, average=True)
     ),
+    "rates": EpochConfig(
+        k=20,
+        rates={"RBT:*": 0.5, "dense": 0.25, "R:X:das:the": 0.0, "p": 2.0},
+        learn=LearnConfig(eta=0.1, margin=0.3, batch=True, l1=0.001),
+    ),
+    "adagrad": EpochConfig(
+        k=20, rates={"dense": 0.5}, learn=LearnConfig(eta=0.1, margin=0.3, batch=True, schedule="adagrad")
+    ),
+    "background": EpochConfig(
+        metric="bleu", background=0.75, learn=LearnConfig(eta=0.1, margin=0.3, batch=True, pairs=PairConfig(kind="all"))
+    ),
+    "background_chrf": EpochConfig(metric="chrf", background=0.5, learn=LearnConfig("perceptron", eta=0.1)),
+    "background_ter": EpochConfig(metric="ter", background=0.5, learn=LearnConfig("perceptron", eta=0.1)),
     "shuffled": EpochConfig(
         shuffle=True, seed=11, learn=LearnConfig("perceptron", eta=0.1), leave_out=("WordPenalty", "Glue")
     ),
@@ -110,6 +123,44 @@ def test_rates_are_conditioned_by_extraction_counts(tmp_path):
     assert len(result.weights) > 5
     with pytest.raises(InputError, match="do not say how often they were extracted"):
         run_epoch(write_shard(tmp_path / "other", groups=("id",)), config=EpochConfig(learn=learn))
+
+
+def test_the_account_of_adagrad_lasts(tmp_path):
+    """Two epochs over two shards that share features: sums go from one to the next, also of features unknown there."""
+    config = EpochConfig(k=20, learn=LearnConfig(eta=0.1, margin=0.3, batch=True, schedule="adagrad"))
+    shards = [
+        write_shard(tmp_path / "first", SENTENCES[:2], groups=("id",), pass_through="all"),
+        write_shard(tmp_path / "second", SENTENCES[2:], groups=("id", "ng"), pass_through="all"),
+    ]
+    weights, history, account = {}, {}, None
+    for number in range(2):
+        for shard in shards:
+            result = run_epoch(shard, Vector.of_names(weights), None, config, number=number, account=account)
+            expected, _, _ = oracle.run(shard, weights, None, config, number, history)
+            weights, account = named(result, weights), result.account
+            assert weights == pytest.approx(expected, rel=1e-9, abs=1e-12)
+            squares = {name: sum(one**2 for one in several) for name, several in history.items()}
+            found = dict(zip(NameTable(squares)(account.ids), account.values.tolist(), strict=True))
+            assert found == pytest.approx({name: value for name, value in squares.items() if value}, rel=1e-9)
+    again = run_epoch(shards[0], Vector.of_names(weights), None, config, number=2)
+    assert named(again, weights) != named(
+        run_epoch(shards[0], Vector.of_names(weights), None, config, number=2, account=account), weights
+    )
+
+
+def test_weights_with_a_rate_of_0_stay(tmp_path):
+    shard = write_shard(tmp_path / "shard", groups=("id",), pass_through="all")
+    config = EpochConfig(rates={"dense": 0.0}, learn=LearnConfig(eta=0.1, batch=True))
+    start = {"p": 0.375, "Glue": -0.5}
+    weights = named(run_epoch(shard, Vector.of_names(start), None, config), start)
+    assert {name: value for name, value in weights.items() if not name.startswith("R:")} == start
+    assert len(weights) > len(start)
+    online = EpochConfig(rates={"dense": 0.0}, learn=LearnConfig(eta=0.1))
+    with pytest.raises(InputError, match="rates by feature need batch: true"):
+        run_epoch(shard, Vector.of_names(start), None, online)
+    for bad in ({"": 1.0}, {"dense": -1.0}):
+        with pytest.raises(ConfigError, match="rates"):
+            EpochConfig(rates=bad)
 
 
 def test_equals_the_oracle_on_real_sentences(tmp_path, shared_data):

@@ -1,6 +1,8 @@
 """What every source of hypotheses promises: sentences, lists ranked by the weights, and their first as translation."""
 
+import os
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from itersel.base.errors import InputError
 from itersel.decode.decoder import Hypothesis
 from itersel.lists.compiler import ObjectiveConfig, compile_lists
 from itersel.lists.reader import FieldsConfig
-from itersel.lists.source import ListOptions, check_source, open_source
+from itersel.lists.source import LastSource, ListOptions, check_source, open_source
 from itersel.lists.writer import format_kbest
 from itersel.model.vectors import Vector
 
@@ -77,3 +79,26 @@ def test_another_content_is_noticed(source):
     with pytest.raises(InputError, match="another shard than the driver's"):
         check_source(source, "0" * 16, source.path)
     assert open_source(source.path).checksum == source.checksum
+
+
+def test_the_last_source_stays_open(tmp_path):
+    first, second = small_data(tmp_path).shards[:2]
+    last = LastSource()
+    opened = last.open(first)
+    assert last.open(first) is opened
+    assert last.open(second).path == str(second)
+    assert last.open(first) is not opened
+
+
+def test_a_file_that_was_replaced_is_opened_again(tmp_path):
+    first, second = small_data(tmp_path).shards[:2]
+    last, moved = LastSource(), tmp_path / "moved"
+    moved.write_bytes(Path(first).read_bytes())
+    old = last.open(moved).checksum
+    other = tmp_path / "other"
+    other.write_bytes(Path(second).read_bytes())
+    os.replace(other, moved)
+    assert last.open(moved).checksum == open_source(second).checksum != old
+    moved.unlink()
+    with pytest.raises(InputError, match="moved"):
+        last.open(moved)

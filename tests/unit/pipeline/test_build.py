@@ -12,14 +12,17 @@ from same_files import assert_same_files, files_of_build
 from itersel.base.errors import ConfigError
 from itersel.base.folders import MARK
 from itersel.cli import main
-from itersel.grammar.extraction import ExtractConfig, Extractor
+from itersel.grammar.extraction import ExtractConfig, Extractor, build_index
+from itersel.lists.source import ShardSource
 from itersel.lm.binary import write_binary
+from itersel.mapreduce.shard_item import fold_of
 from itersel.pipeline.build import build, built, stages
 from itersel.pipeline.build_config import load_config
 from itersel.pipeline.build_paths import alignment_path, language_model_path, source_path
 from itersel.pipeline.stages import Stage, StageResult, recorded, run_stage, table
 from itersel.shards.folder import check_folder
 from itersel.shards.shard import Shard
+from itersel.text.detokenizer import Detokenizer
 
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = ["der", "hund", "sieht", "das", "haus", "und", "die", "katze"]
@@ -168,6 +171,44 @@ def test_training_shards_leave_out_and_others_do_not(folder):
                 assert compiled == sides
     assert len(Shard(folder / "work" / "shards" / "dev" / "shard.0000.itsh").references(0)) == 2
     assert [one.sentences for one in check_folder(folder / "work" / "shards" / "dev")] == [[0, 1, 2, 3]]
+
+
+def test_folds_leak_nothing(folder):
+    """`extract.folds`: a sentence's rules, their values and its language model are those of a text without its fold."""
+    run(folder, "extract={folds: 3, phrase_features: true}", "lm={order: 2}")
+    config, work = load_config(folder / "c.yaml"), folder / "work"
+    texts = [source_path(config, "train"), work / "text" / "train.reference.0", alignment_path(config)]
+    columns = [path.read_text().splitlines() for path in texts]
+    model, rules = {}, {}
+    for fold in range(3):
+        reduced = [folder / f"{fold}.{path.name}" for path in texts]
+        for path, lines in zip(reduced, columns, strict=True):
+            write(path, [line for number, line in enumerate(lines) if number % 3 != fold])
+        build_index(*reduced, folder / f"{fold}.index")
+        rules[fold] = Extractor(folder / f"{fold}.index", ExtractConfig(phrase_features=True))
+        arguments = ["--text", str(reduced[1]), "--order", "2", "--output", str(folder / f"{fold}.gz")]
+        assert main(["lm", *arguments]) == 0
+        model[fold] = gzip.decompress((folder / f"{fold}.gz").read_bytes())
+    for record in check_folder(work / "shards" / "train"):
+        source = ShardSource(Shard(work / "shards" / "train" / record.name))
+        for position, number in enumerate(record.sentences):
+            fold = fold_of(source, position, 3)
+            assert fold == number % 3, "training takes the model of this number"
+            expected = parsed(rules[fold].extract(columns[0][number]))
+            assert parsed(source.data.grammar(position)) == pytest.approx(expected, abs=1e-6)
+            found = work / "model" / f"lm.without-fold.{fold:03}.arpa.gz"
+            assert gzip.decompress(found.read_bytes()) == model[fold]
+
+
+def parsed(grammar: bytes) -> dict[tuple[str, ...], float]:
+    """The values of all features, by rule and feature."""
+    found = {}
+    for line in grammar.decode().splitlines():
+        left, source, target, features, *_ = line.split(" ||| ")
+        for pair in features.split():
+            name, _, value = pair.partition("=")
+            found[left, source, target, name] = float(value)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -373,15 +414,17 @@ def test_a_skipped_stage_knows_what_it_took(tmp_path):
     first = run_stage(stage, tmp_path)
     assert first.made_seconds == first.seconds and first.peak_megabytes > 0
     place = tmp_path / "stages" / "one.json"
-    place.write_text(json.dumps(json.loads(place.read_text()) | {"seconds": 1234.5, "peak_megabytes": 678}))
+    changed = {"seconds": 1234.5, "peak_megabytes": 678, "cpu_seconds": 1111.5}
+    place.write_text(json.dumps(json.loads(place.read_text()) | changed))
     for again in (run_stage(stage, tmp_path), recorded(stage, tmp_path)):
         assert (again.skipped, again.made_seconds, again.peak_megabytes) == (True, 1234.5, 678)
-        assert again.seconds != again.made_seconds
+        assert again.seconds != again.made_seconds and again.cpu_seconds == 1111.5
     assert recorded(Stage("one", {}, {"of": (1, 2)}, [tmp_path / "out"], make), tmp_path) is None
     record = json.loads(place.read_text())
-    del record["peak_megabytes"]  # as in records from before there was one
+    del record["peak_megabytes"], record["cpu_seconds"]  # as in records from before there were any
     place.write_text(json.dumps(record))
-    assert run_stage(stage, tmp_path).peak_megabytes is None
+    older = run_stage(stage, tmp_path)
+    assert older.peak_megabytes is None and older.cpu_seconds is None
 
 
 def test_a_build_knows_what_it_took_only_as_a_whole(folder):
@@ -484,6 +527,25 @@ def test_compounds_of_the_source_side_are_split(folder):
     assert (text / "dev.source").read_text() == "die haus katze\nder hund\nkatzenhund\ndas haus\n"
     assert (text / "devtest.source").read_text() == (text / "devtest.unsplit").read_text()
     assert (text / "dev.reference.0").read_text() == references
+
+
+def test_splitting_leaves_the_target_side_alone(folder, capsys):
+    """The same target text, references and language model; output is plain words, without a sign of the splitting."""
+    write(folder / "d.de", ["die hauskatze", "der hund", "das haus", "die katze"])
+    kept, said = {}, {}
+    for split in ("false", "true"):
+        run(folder, "align.given=null", f"text.split_source={split}")
+        work = folder / "work"
+        files = [*(work / "text").glob("*.target"), *(work / "text").glob("*.reference.*"), work / "model" / "lm.bin"]
+        kept[split] = {path.name: path.read_bytes() for path in files}
+        weights = str(ROOT / "conf" / "experiments" / "hand-set.weights")
+        model = ["--lm", str(work / "model" / "lm.bin"), "--weights", weights]
+        capsys.readouterr()
+        assert main(["translate", str(work / "shards" / "dev"), *model]) == 0
+        said[split] = [Detokenizer("en")(line) for line in capsys.readouterr().out.splitlines()]
+    assert kept["true"] == kept["false"] and len(kept["true"]) > 3
+    assert said["true"] == ["DIE HAUS KATZE", "DER HUND", "DAS HAUS", "DIE KATZE"]
+    assert said["false"] == ["DIE hauskatze", *said["true"][1:]]
 
 
 def test_splitting_does_not_go_with_given_links(folder, capsys):

@@ -11,7 +11,7 @@ import pytest
 import sacrebleu
 from experiment_cases import BUILD, GRID, text, write_experiment
 
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Choice, Declaration, Figure
 from itersel.base.files import read_lines
 from itersel.cli import main
@@ -23,17 +23,19 @@ from itersel.evaluation.significance import Bootstrap, Randomization
 from itersel.lm.model import LanguageModel
 from itersel.model.features import Weights, parse_groups
 from itersel.pipeline.build_paths import language_model_path, shards_path
-from itersel.pipeline.experiment import cells
+from itersel.pipeline.experiment import cells, schedule
 from itersel.pipeline.experiment.cells import CellPlan, CellResult, finished, plan_cells
+from itersel.pipeline.experiment.chosen_shards import chosen_shards
 from itersel.pipeline.experiment.config import ExperimentConfig, SignificanceConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, by_system, evaluate_cells
 from itersel.pipeline.experiment.results import Effort, effort, sentence
-from itersel.pipeline.experiment.schedule import run_cells
+from itersel.pipeline.experiment.schedule import FailedCell, run_cells
 from itersel.pipeline.experiment.table import mark, paper_table
 from itersel.pipeline.stages import StageResult
 from itersel.run.config import TrainConfig
 from itersel.run.devtest import FIGURES
 from itersel.run.driver import train
+from itersel.run.history import read_history
 from itersel.shards.shard import Shard, ShardWriter
 
 NAMES = [
@@ -128,7 +130,7 @@ def test_cells_side_by_side_give_the_same(folder, done, tmp_path):
     other = load_experiment(folder / "grid.yaml", [f"work={tmp_path / 'work'}"])
     cells.build_data(other)
     found = list(run_cells(plan_cells(other), jobs=2))
-    free = {"cpu_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
+    free = {"cpu_seconds": 0.0, "test_seconds": 0.0, "wall_seconds": 0.0, "peak_megabytes": 0, "side_by_side": 0}
     assert [vars(one) | free for one in found] == [vars(one) | free for one in results]
     assert {one.side_by_side for one in results} == {1} and {one.side_by_side for one in found} == {2}
 
@@ -161,18 +163,22 @@ def taken_up(folder, done, tmp_path):
 
 def test_a_cell_knows_what_its_earlier_goes_took(taken_up):
     made = {
-        1: {"wall_seconds": 1000.0, "peak_megabytes": 10**6, "jobs": 7, "commit": "early"},
-        2: {"wall_seconds": 500.5, "peak_megabytes": 2, "jobs": 1, "commit": "late"},
+        1: {"wall_seconds": 1000.0, "peak_megabytes": 10**6, "jobs": 7, "commit": "early", "cpu_seconds": 99.5},
+        2: {"wall_seconds": 500.5, "peak_megabytes": 2, "jobs": 1, "commit": "late", "cpu_seconds": 0.0},
     }
-    old, found = taken_up(lambda line: line.update(made=made[line["epoch"]]))
+    old, found = taken_up(lambda line: line.update(made=made[line["epoch"]], seconds={"decode": 1.5, "kbest": 0.5}))
     assert found.wall_seconds > 1500.5  # the rest was spent on the test set, just now
     assert (found.peak_megabytes, found.jobs) == (10**6, 7)
     assert found.commit.split(", ")[:2] == ["early", "late"]
-    assert found.cpu_seconds == old.cpu_seconds and found.facts == old.facts
+    assert found.facts == old.facts and found.test_seconds > 0
+    assert found.cpu_seconds == 99.5 + 2.0, "of the second epoch, a part was done before it was resumed"
 
 
-def test_what_was_not_recorded_is_not_made_up(taken_up):
-    _, found = taken_up(lambda line: line["epoch"] == 1 and line.pop("made"))
+def test_what_was_not_recorded_is_not_made_up(taken_up, tmp_path):
+    _, found = taken_up(lambda line: line.pop("made") if line["epoch"] == 1 else line["made"].pop("cpu_seconds"))
+    history = read_history(next((tmp_path / "cell").glob("*/run.json")).parent)
+    decoding_and_learning = sum(epoch.whole.total_seconds for epoch in history.epochs)
+    assert found.cpu_seconds == pytest.approx(decoding_and_learning) and decoding_and_learning > 0
     assert (found.wall_seconds, found.peak_megabytes, found.jobs) == (None, None, None)
     assert found.commit.startswith("unknown, ")
 
@@ -181,13 +187,13 @@ def test_effort_is_that_of_all_goes(folder):
     made = grid_result(folder, {"a": (1, "dense", 1.0, 1.0), "b": (1, "all", 1.0, 1.0), "c": (4, "all", 1.0, 1.0)}, {})
     one, two, three = made.results
     results = (
-        replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2),
+        replace(one, wall_seconds=100.0, peak_megabytes=300, side_by_side=2, test_seconds=0.5),
         replace(two, wall_seconds=None, peak_megabytes=None),
         replace(three, wall_seconds=20.5, peak_megabytes=200),
     )
-    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250), StageResult("y", "", 3, 0.1, True, 8.0, None))
+    stages = (StageResult("x", "", 1, 0.5, True, 70.0, 250, 90.0), StageResult("y", "", 3, 0.1, True, 8.0, None))
     made = replace(made, stages=stages, cell_bytes=7)
-    assert effort(replace(made, results=results)) == Effort(78.0, 120.5, 1, 3.0, 2, 300, 11)
+    assert effort(replace(made, results=results)) == Effort(78.0, 120.5, 1, 93.5, 2, 300, 11)
     made = replace(made, stages=())
     assert effort(replace(made, results=())) == Effort(None, 0.0, 0, 0.0, 1, None)
 
@@ -196,19 +202,20 @@ def test_effort_is_that_of_all_goes(folder):
     ("spent", "text"),
     [
         (
-            Effort(1278.0, 5700.0, 0, 1.0, 2, 2150, 3 * 2**30),
-            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), peak 2.1 GB per process, "
-            "3.0 GB of disk.",
+            Effort(1278.0, 5700.0, 0, 12_000.0, 2, 2150, 3 * 2**30),
+            "Build 21.3 min, cells 95.0 min of wall time in total (2 side by side), 3.3 h of processor time, "
+            "peak 2.1 GB per process, 3.0 GB of disk.",
         ),
         (
             Effort(12.34, 36_000.0, 1, 1.0, 1, 640),
-            "Build 12.3 s, cells 10.0 h of wall time in total (1 of 6 unknown), peak 640 MB per process.",
+            "Build 12.3 s, cells 10.0 h of wall time in total (1 of 6 unknown), 1.0 s of processor time, "
+            "peak 640 MB per process.",
         ),
         (
             Effort(None, 60.0, 2, 1.0, 4, None),
-            "Cells 60.0 s of wall time in total (4 side by side; 2 of 6 unknown).",
+            "Cells 60.0 s of wall time in total (4 side by side; 2 of 6 unknown), 1.0 s of processor time.",
         ),
-        (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown."),
+        (Effort(90.0, 0.0, 6, 1.0, 1, None), "Build 1.5 min, cells' wall time unknown, 1.0 s of processor time."),
     ],
 )
 def test_effort_in_words(spent, text):
@@ -315,13 +322,16 @@ def test_repeats_are_runs_of_one_system(folder, done, tmp_path):
     score = evaluation.score("sgd-dev-dense")
     assert score.runs == pytest.approx(scores)
     (row,) = paper_table(made).rows
-    shown = [entry.plain() for entry in row.entries]
-    assert shown[3] == "3 runs"
+    labels = [column.label for column in paper_table(made).columns]
+    shown = dict(zip(labels, (entry.plain() for entry in row.entries), strict=True))
+    assert (shown["settings"], shown["sentences"]) == ("3 runs", str(len(references)))
     assert (
-        shown[5]
+        shown["devtest BLEU"]
         == f"{fmean(one.facts['devtest_bleu'] for one in results):.2f} @{'/'.join(str(one.chosen) for one in results)}"
     )
-    assert shown[6] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
+    assert shown["BLEU"] == f"{fmean(scores):.2f} ±{stdev(scores):.2f}"
+    sent = [epoch["sent"] for epoch in results[0].epochs]
+    assert shown["MB sent"] == f"{sum(sent) / 2**20:.0f}" and min(sent) > 16 * min(one.weights for one in results)
     assert "3 of 6 cells are not finished" in paper_table(made).legend[-1]
     (repeats,) = paper_table(made).repeats
     assert (repeats.test, repeats.systems) == ("test", (("sgd-dev-dense", score.runs),))
@@ -648,6 +658,80 @@ def test_sets_without_the_domains_of_a_test_set(folder, by_domain):
         load_experiment(folder / "wrong.yaml")
 
 
+PARTS_OF_SETS = """\
+build: build.yaml
+build_set: {sets.seen: {of: train, pairs: 12, size: 4}}
+devtest: devtest
+tests: [test, "seen:3-3"]
+train:
+  epochs: 1
+  allow_seen_references: true
+  epoch: {k: 10, metric: stupid_bleu, learn: {rule: margin_perceptron, eta: 0.01}}
+  layout: {kind: sequential}
+grid:
+  - {algorithm: sgd, name: pass, tuning: ["seen:1", "seen:2"], features: dense}
+  - {algorithm: sgd, tuning: dev+devtest, features: dense}
+significance: {trials: 10}
+"""
+
+
+def test_shards_of_sets_and_joined_sets(folder, tmp_path):
+    """A set of seen sentences, of which cells learn from the first shards and are tested on the last; figure 1 of
+    NAACL 2013 is the plot of the scores by sentences."""
+    for name in ("t.de", "t.en", "d.de", "d.en", "t.align", "build.yaml"):
+        shutil.copy(folder / name, tmp_path / name)
+    (tmp_path / "grid.yaml").write_text(PARTS_OF_SETS)
+    arguments = ["experiment", str(tmp_path / "grid.yaml"), "--output", str(tmp_path / "results")]
+    assert main(arguments) == 0
+    config = load_experiment(tmp_path / "grid.yaml")
+    plans = plan_cells(config)
+    names = ["pass-sgd-seen.1-dense", "pass-sgd-seen.2-dense", "sgd-dev+devtest-dense"]
+    assert [plan.cell.name for plan in plans] == names
+    assert [sum(len(Shard(path)) for path in plan.training.shards) for plan in plans[:2]] == [4, 8]
+    joined = [str(path.parent.name) for path in map(Path, plans[2].training.shards)]
+    assert joined == ["dev", "devtest"]
+    (tested,) = plans[0].tests["seen:3-3"]
+    assert len(Shard(tested)) == 4 and tested not in plans[1].training.shards
+    known = (tmp_path / "work" / "text" / "train.source").read_text().splitlines()
+    assert {Shard(tested).source(number) for number in range(4)} <= set(known)
+    grid = evaluate_cells(config, plans)
+    table = paper_table(grid)
+    settings = [column.label for column in table.columns].index("settings")
+    assert [row.entries[settings].text for row in table.rows] == ["pass", "pass", ""], "the names of blocks are shown"
+    assert [plot.setting for plot in table.plots] == ["sentences"] * 2, "one for each test set"
+    seen = table.plots[1]
+    assert seen.caption == "pass-sgd-seen-dense: seen:3-3 BLEU by the number of sentences learned from"
+    assert seen.values == ("4", "8")
+    assert seen.scores[0][1] == tuple(grid.evaluations["seen:3-3"].score(name).mean for name in names[:2])
+    assert seen.scores[1][0] == names[2], "what learned from other sentences, for comparison"
+    assert (tmp_path / "results" / "report-seen.3-3.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("dev+devtest", "dev+nothing", "is 'nothing', but the build has no such set"),
+        ("dev+devtest", "dev+train", "'dev\\+train', but train cannot be joined with other sets"),
+        ("dev+devtest", "dev+", "several sets, joined by \\+"),
+        ('"seen:3-3"', '"seen:0"', "tests.*several sets, joined by \\+"),
+    ],
+)
+def test_wrong_parts_of_sets(folder, tmp_path, old, new, message):
+    shutil.copy(folder / "build.yaml", tmp_path)
+    (tmp_path / "grid.yaml").write_text(PARTS_OF_SETS.replace(old, new, 1))
+    with pytest.raises(ConfigError, match=message):
+        load_experiment(tmp_path / "grid.yaml")
+
+
+def test_shards_that_are_not_there():
+    shards = {"a": ("a1", "a2"), "b": ("b1",)}
+    assert chosen_shards("b+a:2-2", "tests", shards.__getitem__) == ("b1", "a2")
+    with pytest.raises(ConfigError, match="tests is 'a:3', but a has 2 shards"):
+        chosen_shards("a:3", "tests", shards.__getitem__)
+    with pytest.raises(ConfigError, match=r"'a:1\+a' *, which names a shard twice"):
+        chosen_shards("a:1+a", "tuning", shards.__getitem__)
+
+
 HELD_OUT = """\
 build: build.yaml
 devtest: devtest
@@ -680,7 +764,7 @@ significance: {trials: 10}
 """
 
 
-def test_cells_that_start_from_others(folder, done, tmp_path):
+def test_cells_that_start_from_others(folder, done, tmp_path, monkeypatch):
     """The papers' systems start from MERT's weights: run by run, or all from the first."""
     for name in ("t.de", "t.en", "d.de", "d.en", "t.align", "build.yaml", "given.weights"):
         shutil.copy(folder / name, tmp_path / name)
@@ -707,6 +791,20 @@ def test_cells_that_start_from_others(folder, done, tmp_path):
     assert [one["search_sentences"] for one in updates] == [15], "the development set"
     systems = evaluate_cells(config, plans).evaluations["test"].systems
     assert list(systems) == [*dict.fromkeys(plan.system for plan in plans)], "replications are one system"
+
+    def fail(plan, *args, **options):
+        raise InputError("all weights became 0")
+
+    monkeypatch.setattr(schedule, "run_cell", fail)
+    for k in (0, 2, 4, 5):
+        plans[k].record.unlink()
+    found = list(run_cells(plans))
+    assert [isinstance(one, FailedCell) for one in found] == [True, False, True, False, True, True]
+    assert [one.error.message for one in found if isinstance(one, FailedCell)] == [
+        "all weights became 0",
+        *["it starts from seen-mert-dense, which failed"] * 2,
+        "it starts from held-out-hols-train-id, which failed",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,21 @@ def test_an_experiment_is_no_suite(folder: Path) -> None:
 
 def test_the_experiments_of_naacl_2013() -> None:
     suite = load_suite(ROOT / "conf" / "experiments" / "naacl2013.yaml")
-    assert suite is not None and suite.name == "naacl2013" and len(suite.experiments) == 4
-    for config in suite.experiments:
-        assert {cell.algorithm for cell in config.cells} <= {"mert", "pro", "sgd", "hols"}
-        assert all(cell.run <= 5 for cell in config.cells)
+    assert suite is not None and suite.name == "naacl2013"
+    by_name = {one.name.removeprefix("naacl2013-"): one for one in suite.experiments}
+    assert list(by_name) == ["table1", "figure1", "table3", "table4", "ende", "europarl"]
+    systems = {name: list(dict.fromkeys(cell.system for cell in one.cells)) for name, one in by_name.items()}
+    assert {name: len(several) for name, several in systems.items()} == {
+        "table1": 3, "figure1": 6, "table3": 6, "table4": 7, "ende": 3, "europarl": 4,
+    }  # fmt: skip
+    assert by_name["table1"].build == by_name["figure1"].build, "which is built once"
+    works = {one.build.work for one in suite.experiments}
+    assert len(works) == 5, "no experiment changes what another one was built for"
+    replications = [cell.tuning for cell in by_name["table1"].cells if cell.replication]
+    assert len(replications) == len(set(replications)) == 10
+    assert "seen:6-6" in by_name["table1"].tests and "seen:6-6" not in replications
+    for name in ("table4", "ende", "europarl"):
+        build = by_name[name].build
+        assert build.extract.folds == build.lm_folds == 5 and not build.extract.leave_one_out
+    (german,) = by_name["ende"].build.sets["val"].references
+    assert german.name == "val.tok.lc.de.gz" and by_name["ende"].build.train.source.name == "train.tok.lc.en.gz"

@@ -3,18 +3,20 @@
 import json
 import os
 import re
+import shutil
 import time
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
 import sacrebleu
 
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
+from itersel.base.paper_table import PaperTable
 from itersel.base.spare_processes import borrowed, give, share
 from itersel.base.workers import ordered_map
 from itersel.cli import main
@@ -24,12 +26,15 @@ from itersel.learn.mixing import Columns, norms
 from itersel.metrics.corpus import CorpusMetric
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector, feature_ids
-from itersel.pipeline.experiment.cells import CellPlan, build_data, finished, plan_cells
+from itersel.pipeline.experiment import schedule
+from itersel.pipeline.experiment.cells import CellPlan, build_data, finished, plan_cells, run_cell
 from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
 from itersel.pipeline.experiment.mode_tables import mode_tables
 from itersel.pipeline.experiment.plots import plots
 from itersel.pipeline.experiment.schedule import largest_first, run_cells
+from itersel.pipeline.experiment.setting_tables import setting_tables
+from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Sentence
 from itersel.report.gather import gather
 from itersel.report.sharing import sharing, sharing_tables
@@ -135,6 +140,8 @@ def test_rows_are_test_sets_and_domains_and_columns_are_modes(folder, done):
         assert [len(several) for several in runs.values()] == [1, 1, 1, 2]
         scores = {mode: fmean(bleu(run, references) for run in several) for mode, several in runs.items()}
         assert [entry.value for entry in row.entries[1:]] == pytest.approx(list(scores.values()), abs=1e-9)
+        spreads = [f"±{stdev(bleu(run, references) for run in runs['resharding']):.2f}"]
+        assert [entry.note for entry in row.entries[1:]] == ["", "", "", *spreads]
         metric = CorpusMetric("bleu", [[one] for one in references])
         statistics = {mode: np.stack([metric.statistics(run) for run in several]) for mode, several in runs.items()}
         better = set()
@@ -197,6 +204,70 @@ def test_the_command_writes_the_tables(folder, done, tmp_path, capsys):
     assert list(document["tests"]) == ["pooled", "test: even", "test: odd"] and document["effort"]["disk_bytes"] > 0
 
 
+# settings that devtest chooses
+
+
+BEFORE_GRID = GRID[: GRID.index("grid:\n")]
+VARIED = f"""\
+{BEFORE_GRID}grid:
+  - {{algorithm: sgd, tuning: few, table: l1, column: pooled, vary: {{epoch.learn.l1: [0.02, 0, 1000]}}}}
+  - {{algorithm: sgd, tuning: dev, by_domain: true, table: l1, column: indep., vary: {{epoch.learn.l1: [0, 0.02]}}}}
+  - {{algorithm: sgd, tuning: few, features: dense, table: l1, column: dense}}
+significance: {{trials: 100}}
+"""
+
+
+@pytest.fixture(scope="module")
+def varied(folder, done) -> tuple[list[CellPlan], GridResult]:
+    (folder / "varied.yaml").write_text(VARIED)
+    config = load_experiment(folder / "varied.yaml")
+    plans = plan_cells(config)
+    list(run_cells(plans))
+    return plans, evaluate_cells(config, plans)
+
+
+def test_devtest_chooses_among_the_settings_of_a_column(varied, tmp_path, capsys, folder):
+    """One column for all values of λ: the best by devtest. The others are in a table and a plot of their own."""
+    plans, grid = varied
+    (table,) = mode_tables(grid)
+    assert [one.label for one in table.columns[1:]] == ["pooled 0", "indep. 1", "dense 2"]
+    values = {plan.cell.system: finished(plan).facts["devtest_bleu"] for plan in plans}
+    pooled, indep = ([plan.cell.system for plan in plans if plan.cell.column == one] for one in ("pooled", "indep."))
+    assert len({values[name] for name in pooled}) > 1, "a penalty of 1000 leaves nothing"
+    best = [max(names, key=lambda name: values[name]) for names in (pooled, indep)]
+    for row, evaluation in zip(table.rows, grid.evaluations.values(), strict=False):
+        assert [row.entries[1].value, row.entries[2].value] == [evaluation.score(name).mean for name in best]
+        tested = {frozenset((one.first, one.second)) for one in evaluation.comparisons}
+        assert tested == {frozenset(pair) for pair in combinations([*best, plans[-1].cell.system], 2)}
+    first, second = setting_tables(grid)
+    assert first.caption == "l1, pooled: settings" and second.caption == "l1, indep.: settings"
+    labels = ["epoch.learn.l1", "devtest BLEU", "pooled BLEU", "average BLEU", "model size"]
+    assert [one.label for one in first.columns] == labels and [row.name for row in first.rows] == pooled
+    assert [row.entries[1].value for row in first.rows] == [values[name] for name in pooled]
+    assert [row.name for row in (*first.rows, *second.rows) if row.entries[1].marks.best] == best
+    sizes = [len(Weights.read(plan.run / "weights.txt.gz")) for plan in plans[:3]]
+    assert [row.entries[4].value for row in first.rows] == sizes and sizes[2] == 0 < sizes[0] <= sizes[1]
+    (plot,) = first.plots
+    assert plot.values == ("0", "0.02", "1,000") and plot.sizes == (sizes[1], sizes[0], 0)
+    assert plot.caption == "l1, pooled: by epoch.learn.l1"
+    assert second.plots[0].sizes[0] == second.rows[0].entries[4].value  # the mean of two models
+    shown = {path.name for path in grid.runs}
+    assert shown == {best[0], plans[-1].cell.system}, "the report has the chosen trainings"
+    assert main(["experiment", str(folder / "varied.yaml"), "--table", "--output", str(tmp_path / "out")]) == 0
+    said, written = capsys.readouterr().out, (tmp_path / "out" / "table.md").read_text()
+    for one in (first, second):
+        assert one.caption in said and one.markdown() in written and one.legend[0] in written
+    assert "l1, pooled: by epoch.learn.l1" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_choice_is_among_what_is_finished(varied):
+    plans, grid = varied
+    left = evaluate_cells(grid.config, plans[2:])
+    (table,) = mode_tables(left)
+    assert table.rows[0].entries[1].value == left.evaluations["pooled"].score(plans[2].cell.system).mean
+    assert [one.caption for one in setting_tables(left)] == ["l1, indep.: settings"]
+
+
 # what domains share
 
 
@@ -243,6 +314,33 @@ def test_cells_side_by_side_give_the_same(done, tmp_path):
         assert all(finished(plan) is not None for plan in again)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cell_that_fails_does_not_stop_the_others(folder, done, tmp_path, monkeypatch, capsys, jobs):
+    """Its error ends the command after the table of the others is written."""
+
+    def fail(plan: CellPlan, *args, **options):
+        if plan.cell.column == "domains":
+            raise InputError("no round reached the tuning score", where="run", hint="Allow more rounds.")
+        return run_cell(plan, *args, **options)
+
+    monkeypatch.setattr(schedule, "run_cell", fail)
+    command = ["experiment", str(folder / "grid.yaml"), "--jobs", str(jobs), "--output", str(tmp_path / "out")]
+    kept = shutil.copytree(folder / "work" / "experiments", tmp_path / "kept")
+    for plan in done[1]:
+        if plan.cell.column in ("domains", "resharding"):
+            plan.record.unlink()
+    try:
+        assert main(command) == 2
+    finally:
+        shutil.copytree(kept, folder / "work" / "experiments", dirs_exist_ok=True)
+    said = capsys.readouterr()
+    name = next(plan.cell.name for plan in done[1] if plan.cell.column == "domains")
+    assert f"error: run: a cell failed ({name}): no round reached the tuning score" in said.err
+    assert f"Allow more rounds. {tmp_path / 'out'} has the other cells." in said.err
+    table = (tmp_path / "out" / "table.md").read_text()
+    assert "1 of 6 cells are not finished" in table and "resharding 3" in table and "BLEU: all" in said.out
+
+
 def test_the_largest_cells_come_first(done):
     plans = done[1]
     groups = largest_first(plans)
@@ -250,6 +348,19 @@ def test_the_largest_cells_come_first(done):
     assert sizes == sorted(sizes, reverse=True) and sum(map(len, groups)) == len(plans)
     by_column = {plan.cell.column: plan.sentences for plan in plans if plan.cell.table == "all"}
     assert by_column["indep."] == 2 * (16 + 10) + 10 + 60 and by_column["pooled"] == 2 * (8 + 10) + 10 + 60
+
+
+def test_forests_are_decoded_in_every_step_of_a_search(folder, done):
+    """Three steps, the cross-sections and the new weights: five times in each of two rounds."""
+    blocks = [
+        f"  - {{algorithm: mert, tuning: dev, features: dense, table: MERT, column: {space},\n"
+        f"     set: {{epochs: 2, mert.starts: 1, mert.steps: 3, mert.space: {space}}}}}\n"
+        for space in ("list", "forest")
+    ]
+    (folder / "mert.yaml").write_text(BEFORE_GRID + "grid:\n" + "".join(blocks))
+    plans = plan_cells(load_experiment(folder / "mert.yaml"))
+    assert [plan.sentences for plan in plans] == [2 * (16 + 10) + 10 + 60, 2 * (5 * 16 + 10) + 10 + 60]
+    assert [group[0].cell.column for group in largest_first(plans)] == ["forest", "list"]
 
 
 def test_spare_processes():
@@ -354,7 +465,47 @@ def test_plots_of_one_setting(done):
     (plot,) = plots(grid, systems)
     assert plot.setting == "selection.top" and plot.values == ("20", "100", "none") and plot.sizes == (2, 1, 0)
     scores = dict(plot.scores)
-    assert list(scores) == ["devtest BLEU", "pooled BLEU", "test: even BLEU", "test: odd BLEU"]
+    assert list(scores) == ["devtest BLEU", "pooled BLEU", "average BLEU"]
     assert scores["pooled BLEU"] == tuple(grid.evaluations["pooled"].score(names[k]).mean for k in (3, 2, 1))
+    halves = [[grid.evaluations[f"test: {d}"].score(names[k]).mean for d in ("even", "odd")] for k in (3, 2, 1)]
+    assert scores["average BLEU"] == pytest.approx([fmean(pair) for pair in halves])
     apart = [replace(system, varied=system.varied | {"epoch.k": k}) for k, system in enumerate(systems[:3])]
     assert plots(grid, apart) == ()
+
+
+def test_plots_by_the_number_of_sentences(done):
+    """Cells that differ in the number of shards only make a curve for each test set, beside the best other system."""
+    _, _, grid = done
+    names = list(grid.evaluations["pooled"].systems)
+    one = replace(grid.results[0], models=1, epochs=[], varied={})
+    key = one.declaration.choice.key
+    grid = replace(grid, evaluations={test: _renamed(scores, names) for test, scores in grid.evaluations.items()})
+    curve = [
+        replace(one, name="x-train-all", tuning="train", sentences=300, weights=7, facts={key: 10.0}),
+        replace(one, name="x-train.2-all", tuning="train:2", sentences=200, weights=5, facts={key: 10.0}),
+    ]
+    others = [
+        replace(one, name="y-dev", tuning="dev", sentences=50, facts={key: 20.0}),
+        replace(one, name="z-dev", tuning="dev", sentences=50, facts={key: 19.0}),
+    ]
+    made = plots(grid, [*curve, *others])
+    assert [plot.setting for plot in made] == ["sentences"] * len(grid.evaluations)
+    for plot, evaluation in zip(made, grid.evaluations.values(), strict=True):
+        assert plot.values == ("200", "300") and plot.sizes == (5, 7)
+        expected = [evaluation.score(name) for name in ("x-train.2-all", "x-train-all")]
+        best = evaluation.score("y-dev")
+        assert plot.scores[0][1] == tuple(score.mean for score in expected)
+        assert plot.scores[1] == ("y-dev", (best.mean, best.mean))
+        assert plot.intervals == (tuple(score.interval for score in expected), (best.interval, best.interval))
+        values = experiment_values(PaperTable((), (), (), plots=(plot,)))["plots"][0]["scores"]
+        assert values[1]["intervals"] == [list(best.interval)] * 2
+    assert plots(grid, [curve[0], *others]) == ()
+    named = [replace(curve[0], name="other-x-train-all"), curve[1]]
+    assert plots(grid, named) == (), "blocks with different names are different experiments"
+
+
+def _renamed(evaluation, names):
+    """The same scores under the names of the test's systems."""
+    new = dict(zip(names, ("x-train-all", "x-train.2-all", "y-dev", "z-dev"), strict=False))
+    scores = tuple(replace(one, system=new[one.system]) for one in evaluation.scores if one.system in new)
+    return replace(evaluation, scores=scores)

@@ -87,6 +87,26 @@ def test_parts_are_joined_with_their_domains(folder):
     assert all(again.values())
 
 
+def test_some_of_the_training_text_in_shards_of_a_size(folder):
+    """What grammar and language model know, as a set; its domains stay. Without labels, it has none."""
+    for labelled, training in ((True, None), (False, "train={source: news.de, target: news.en}")):
+        chosen = "sets={seen: {of: train, pairs: 7, size: 3}}"
+        overrides = [chosen, f"work={folder / str(labelled)}", *([training] if training else [])]
+        overrides += [] if labelled else [f"align.given={folder / 'links.news'}"]
+        write(folder / "links.news", ["0-0 1-1 2-2"] * 12)
+        config = load_config(folder / "c.yaml", [one.replace("news.", f"{folder}/news.") for one in overrides])
+        list(build(config))
+        texts = config.work / "text"
+        train, seen = ((texts / f"{name}.source").read_text().splitlines() for name in ("train", "seen"))
+        lines = [int(line) for line in (texts / "seen.lines").read_text().splitlines()]
+        assert seen == [train[line - 1] for line in lines] and lines == sorted(set(lines)) and len(lines) == 7
+        shards = [Shard(path) for path in sorted(shards_path(config, "seen").glob("*.itsh"))]
+        assert [len(shard) for shard in shards] == [3, 2, 2]
+        assert [shard.source(i) for shard in shards for i in range(len(shard))] == seen
+        assert (texts / "seen.tasks").exists() == labelled
+        assert bool(shards[0].domain(0)) == labelled
+
+
 def test_a_pooled_set_has_some_sentences_of_each_domain(folder):
     list(build(load_config(folder / "c.yaml")))
     dev = list(zip(text(folder, "dev.source"), text(folder, "dev.reference.0"), text(folder, "dev.tasks"), strict=True))
@@ -119,6 +139,52 @@ def test_whole_days_are_held_out_and_no_pair_is_there_twice(folder):
     for name, lines in (("train", train), ("devtest", devtest)):
         assert [joined[int(number) - 1] for number in text(folder, f"{name}.lines")] == lines
     assert {line for line in text(folder, "train.source") if line.startswith("more")} == set(joined[27:])
+
+
+DIVIDED = """\
+  dev:
+    parts:
+      news: {source: news.de, references: [news.en, law.en], groups: news.days.gz}
+      law: {source: law.de, references: [law.en, news.en], groups: law.days.gz}
+    held_out:
+      tune: {pairs: 7, groups: true}
+      rest: 2
+  pooled: {of: tune, each: 1}
+"""
+
+
+def test_a_set_is_divided_by_days(folder):
+    """No day is on both sides; sentences, references, labels and line numbers stay together."""
+    plain = "train: {source: more.de, target: more.en}\nsets:\n" + DIVIDED
+    rest = CONFIG.partition("align: {given: links}\n")[2]
+    (folder / "c.yaml").write_text(f"work: work\nseed: 5\n{plain}align: {{effort: 0.1}}\n{rest}")
+    config = load_config(folder / "c.yaml")
+    results = {one.name: one.what for one in build(config)}
+    assert config.set_names == ["train", "dev", "tune", "rest", "pooled"]
+    assert "tune" in results["prepare.dev"] and "2 references" in results["prepare.dev"]
+    with gzip.open(folder / "news.days.gz", "rt") as news, gzip.open(folder / "law.days.gz", "rt") as law:
+        days = [line.split("\t")[0] for stream in (news, law) for line in stream]
+    sides = [
+        [line for name in order for line in (folder / name).read_text().splitlines()]
+        for order in (("news.de", "law.de"), ("news.en", "law.en"), ("law.en", "news.en"))
+    ]
+    labels = ["news"] * 12 + ["law"] * 12
+    lines = {name: [int(line) - 1 for line in text(folder, f"{name}.lines")] for name in ("dev", "tune", "rest")}
+    assert sorted(number for numbers in lines.values() for number in numbers) == list(range(24))
+    assert len(lines["rest"]) == 2 and len(lines["tune"]) >= 7
+    for name, numbers in lines.items():
+        for kind, side in zip(("source", "reference.0", "reference.1", "tasks"), (*sides, labels), strict=True):
+            assert text(folder, f"{name}.{kind}") == [side[number] for number in numbers]
+    held_out = {days[number] for number in lines["tune"]}
+    assert not held_out & {days[number] for name in ("dev", "rest") for number in lines[name]}
+    smaller = len(lines["tune"]) - max(Counter(days[number] for number in lines["tune"]).values())
+    assert smaller < 7, "a day more than needed"
+    assert set(text(folder, "pooled.source")) <= set(text(folder, "tune.source"))
+    assert [len(Shard(next(shards_path(config, name).glob("*.itsh")))) for name in ("dev", "tune")] == [
+        len(lines["dev"]),
+        len(lines["tune"]),
+    ]
+    assert all(one.skipped for one in build(config))
 
 
 @settings(max_examples=60, deadline=None)
@@ -159,6 +225,9 @@ BAD = [
     ("dev:\n    parts:", "dev:\n    source: x\n    parts:", "c.yaml:13: sets.dev.source and `parts` exclude each"),
     (POOLED, "{of: nothing, each: 2}", "c.yaml:17: sets.pooled.of is 'nothing'; give a set that is not itself chosen"),
     (POOLED, "{of: dev}", "c.yaml:17: sets.pooled.each is missing: how many sentences of each domain"),
+    (POOLED, "{of: dev, each: 2, pairs: 2}", "c.yaml:17: give either `pairs`, a total, or `each`"),
+    (POOLED, "{of: dev, pairs: 99}", "sets.pooled.pairs wants 99 sentences, but there are 7"),
+    (POOLED, "{of: dev, each: 2, size: 2, layout: domains}", "size and layout: domains exclude each other"),
     (POOLED, "{of: dev, each: 2, source: x}", "c.yaml:17: sets.pooled.of excludes source, references"),
     (POOLED, "{of: dev, each: 9}", "sets.pooled.each wants 9 sentences of each domain, but there are 4 of law"),
     ("{each: 2, groups: true, layout", "{groups: true, layout", "c.yaml:10: give either `pairs`, a total, or `each`"),
@@ -185,11 +254,16 @@ def test_what_is_wrong_and_where(folder, capsys, old, new, message):
     [
         ("sets.plain={source: d1.de, references: [d1.en], each: 2}", "sets.plain.each needs labels"),
         ("sets.plain={source: d1.de, references: [d1.en], layout: domains}", "sets.plain.layout needs labels"),
+        ("sets.plain={of: plain_dev, each: 2}", "whose sentences have no domains"),
         ("train={source: d1.de, target: d1.en, held_out: {x: {each: 1}}}", "train.held_out.x.each needs labels"),
         ("train={source: d1.de, target: d1.en, held_out: {x: {pairs: 1, groups: true}}}", "x.groups needs labels of"),
+        ("sets.a={source: d1.de, references: [d1.en], held_out: {x: {pairs: 1, groups: true}}}", "x.groups needs lab"),
+        ("sets.a={source: d1.de, references: [d1.en], held_out: {pooled: 1}}", "pooled: another set has the same name"),
+        ("sets.a={of: dev, each: 1, held_out: {x: 1}}", "sets.a.of excludes source, references"),
     ],
 )
 def test_what_needs_labels(folder, override, message, monkeypatch):
     monkeypatch.chdir(folder)
+    plain = "sets.plain_dev={source: d1.de, references: [d1.en]}"
     with pytest.raises(ConfigError, match=message):
-        load_config(folder / "c.yaml", [override])
+        load_config(folder / "c.yaml", [plain, override])

@@ -24,11 +24,13 @@ from itersel.base.files import read_lines
 from itersel.cli import main
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.engines import RunConfig
-from itersel.learn.epoch import EpochConfig
+from itersel.learn.epoch import EpochConfig, run_epoch
 from itersel.learn.learner import LearnConfig
-from itersel.learn.mixing import SelectionConfig
+from itersel.learn.mixing import SelectionConfig, average, iter_sel_sgd
 from itersel.learn.pairs import PairConfig
+from itersel.model.feature_names import NameTable
 from itersel.model.features import Weights
+from itersel.model.vectors import Vector
 from itersel.run.config import OPEN_KEYS, TrainConfig, flat, identity, load_train_config
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
@@ -369,12 +371,69 @@ def test_command_line_and_configuration(tmp_path, data, capsys):
         assert message in capsys.readouterr().err
 
 
-def test_adagrad_needs_shards_that_are_files(data, tmp_path):
-    learn = LearnConfig(eta=0.05, batch=True, schedule="adagrad")
-    config = config_of(data, epoch=EpochConfig(k=20, learn=learn), start=None)
-    train(config, tmp_path / "files")
-    with pytest.raises(ConfigError, match="adagrad needs shards that are whole files"):
-        train(replace(config, layout=LayoutConfig("random", shards=2)), tmp_path / "random")
+ADAGRAD = LearnConfig(eta=0.05, batch=True, schedule="adagrad")
+
+
+def test_the_account_of_adagrad_goes_where_the_weights_go(data, tmp_path):
+    """The mean over the shards, of kept features, is where all shards start from; on any number of reducers."""
+    epoch = EpochConfig(k=20, learn=replace(ADAGRAD, account="run"))
+    config = config_of(data, epoch=epoch, start=None, devtest=())
+    train(config, tmp_path / "one")
+    train(replace(config, run=RunConfig("local", jobs=2, reducers=3)), tmp_path / "three")
+    assert content(tmp_path / "one") == content(tmp_path / "three")
+    shards, start, squares, names = [Shard(path) for path in config.shards], None, None, set()
+    for number in range(config.epochs):
+        results = [run_epoch(shard, start, None, epoch, number=number, account=squares) for shard in shards]
+        names |= {name for one in results for name in one.names}
+        start = iter_sel_sgd([one.weights for one in results], config.selection, names=NameTable(names))
+        folder = tmp_path / "one" / f"epoch-{number + 1:03d}"
+        assert (folder / "weights.vec").read_bytes() == start.to_bytes()
+        squares = Vector.read(folder / "account.vec")
+        every = [one.account.values_of(squares.ids) for one in results]
+        assert squares.values == pytest.approx(sum(every) / len(shards), rel=1e-12)
+        assert set(start.ids.tolist()) <= set(squares.ids.tolist())
+    train(replace(config, epoch=EpochConfig(k=20, learn=ADAGRAD)), tmp_path / "forgotten")
+    weights = [(tmp_path / name / "epoch-002" / "weights.vec").read_bytes() for name in ("one", "forgotten")]
+    assert weights[0] != weights[1] and not list((tmp_path / "forgotten").rglob("account.vec"))
+
+
+@pytest.mark.parametrize("account", ["epoch", "run"])
+def test_the_account_of_adagrad_lasts_within_a_shard_of_several_files(data, tmp_path, account):
+    """sgd over two files in a row, each epoch with the sums from before or without them."""
+    epoch = EpochConfig(k=20, learn=replace(ADAGRAD, account=account))
+    layout = LayoutConfig("sequential", shards=1)
+    config = config_of(data, "mix_sgd", epoch=epoch, start=None, devtest=(), layout=layout, epochs=2)
+    config = replace(config, shards=config.shards[:2])
+    train(config, tmp_path / "run")
+    weights, squares, ends = None, None, []
+    for number in range(2):
+        squares = squares if account == "run" else None
+        for path in config.shards:
+            before = number * 37 + (0 if path == config.shards[0] else 7)
+            options = {"number": number, "lists_before": before, "account": squares}
+            result = run_epoch(Shard(path), weights, None, epoch, **options)
+            weights, squares = result.weights, result.account
+        ends.append(weights)
+    assert Vector.read(tmp_path / "run" / "epoch-002" / "weights.vec").to_bytes() == average(ends).to_bytes()
+
+
+def test_what_rates_and_accounts_need(data, tmp_path):
+    plain = LearnConfig(eta=0.05)
+    for epoch, message in (
+        (EpochConfig(learn=plain, rates={"dense": 0.5}), "rates needs batch: true"),
+        (EpochConfig(learn=replace(plain, account="run")), "account is 'run', which needs schedule: adagrad"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            train(config_of(data, epoch=epoch, start=None), tmp_path / "run")
+
+
+def test_dense_weights_can_stay_as_they_are(data, tmp_path):
+    """p and elsewhere keep their start values, up to the rounding of a mean; sparse weights are learned."""
+    epoch = EpochConfig(k=20, learn=ADAGRAD, rates={"dense": 0.0})
+    train(config_of(data, epoch=epoch, selection=SelectionConfig()), tmp_path / "run")
+    for model in models(tmp_path / "run"):
+        dense = {name: value for name, value in model.items() if not name.startswith(("R:", "RBS:", "RBT:", "Shape_"))}
+        assert dense == pytest.approx({"p": -0.01, "elsewhere": 0.5}, rel=1e-14) and len(model) > 10
 
 
 def test_identity_knows_domains_by_either_word():

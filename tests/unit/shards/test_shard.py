@@ -6,11 +6,13 @@ import random
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from itersel import _kernel
+from itersel.algorithms.kbest_job import is_left_out
 from itersel.base.errors import ConfigError, InputError
 from itersel.decode.decoder import Decoder, DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
@@ -49,6 +51,20 @@ def test_what_goes_in_comes_out(tmp_path: Path) -> None:
     assert list(shard.feature_hashes()) == list(feature_ids(names))
     with pytest.raises(IndexError):
         shard.source(3)
+
+
+def test_features_by_number_and_by_pattern(tmp_path: Path) -> None:
+    small_shard(tmp_path / "shard")
+    shard = Shard(tmp_path / "shard")
+    names = shard.feature_names()
+    some = np.array([len(names) - 1, 0, 0], dtype=np.uint32)
+    assert shard.feature_names_of(some) == [names[-1], names[0], names[0]]
+    with pytest.raises(IndexError, match="no feature of this number"):
+        shard.feature_names_of(np.array([len(names)], dtype=np.uint32))
+    for patterns in ([], ["R:*"], ["f"], ["R:X:ein", "Gl*", ""], ["*"]):
+        expected = [is_left_out(name, patterns) for name in names]
+        assert shard.features_matching(patterns).tolist() == expected
+    assert 0 < sum(shard.features_matching(["R:*"])) < len(names)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

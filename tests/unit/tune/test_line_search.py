@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from itersel import _kernel
 from itersel.base.errors import ConfigError, InputError
 from itersel.tune.objective import Objective
 from itersel.tune.surface import StepRange, Surface, list_surfaces, merge
@@ -13,12 +14,12 @@ from oracles import line_search as oracle
 BLEU = Objective()
 
 
-def random_lists(seed, whole=False):
+def random_lists(seed, whole=False, longest=7):
     """Lists of (features, statistics); whole numbers make lines that are equal, parallel or cross in one place."""
     draw = np.random.default_rng(seed)
     lists = []
     for _ in range(draw.integers(1, 5)):
-        rows = int(draw.integers(1, 8))
+        rows = int(draw.integers(1, longest + 1))
         features = draw.integers(-3, 4, (rows, 3)).astype(float) if whole else draw.normal(size=(rows, 3))
         c = np.sort(draw.integers(0, 9, (rows, 4)), axis=1)[:, ::-1]
         m = np.minimum(c, draw.integers(0, 9, (rows, 4)))
@@ -46,6 +47,74 @@ def test_a_surface_equals_brute_force(seed, whole):
     for step in middles:
         if not points or min(abs(np.array(points) - step)) > 1e-6:  # where rounding decides nothing
             assert surface.sums_at(step).tolist() == oracle.sums_at(lists, origin, direction, step).tolist()
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_long_lists_and_any_registers(seed, whole):
+    """Long lists go through groups of lines, in wider registers or not: the same bytes, and what ranking gives."""
+    lists, origin, direction = random_lists(seed, whole, longest=40)
+    if whole:
+        origin, direction = np.rint(4 * origin), np.rint(2 * direction)
+    surface = surface_of(lists, origin, direction)
+    before = _kernel.use_wide_registers(False)
+    try:
+        plain = surface_of(lists, origin, direction)
+    finally:
+        _kernel.use_wide_registers(before)
+    for one, other in zip(surface.arrays, plain.arrays, strict=True):
+        assert one.tobytes() == other.tobytes()
+    points = surface.points
+    middles = (points[1:] + points[:-1]) / 2 if len(points) else points
+    for step in [*middles, *(100 ** np.random.default_rng(seed).normal(size=10)), -100.0, 1e6]:
+        if not len(points) or min(abs(points - step)) > 1e-6 * (1 + abs(step)):
+            assert surface.sums_at(step).tolist() == oracle.sums_at(lists, origin, direction, step).tolist()
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["bleu", "bleu=0.3", "bleu=1 ter=0.5"]))
+@settings(max_examples=60, deadline=None)
+def test_no_interval_is_better_than_the_best_step(seed, metric):
+    """Scores that cannot be the best are not computed; all of them are here."""
+    objective = Objective(metric)
+    lists, origin, direction = random_lists(seed, longest=40)
+    more = np.random.default_rng(seed).integers(0, 9, (40, 2)).astype(np.float32)
+    lists = [(one, np.column_stack([rows, more[: len(rows)]])[:, : objective.width]) for one, rows in lists]
+    surface = surface_of(lists, origin, direction)
+    sums = surface.sums_along(np.array([-np.inf, *surface.points]))
+    best = max(objective.score(row) for row in sums)
+    assert surface.best_step(objective, StepRange(least_width=0.0)).score == best
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_many_changes_are_sorted_and_summed(whole):
+    """More points than fit a simple sort, of both signs; with whole numbers, many lists change in one place."""
+    draw = np.random.default_rng(7)
+    lists = []
+    for _ in range(900):
+        rows = int(draw.integers(2, 9))
+        features = draw.integers(-3, 4, (rows, 2)).astype(float) if whole else draw.normal(size=(rows, 2))
+        lists.append((features, draw.integers(0, 99, (rows, 10)).astype(np.float32)))
+    origin, direction = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    single = [surface_of([one], origin, direction) for one in lists]
+    points, places = np.unique(np.concatenate([one.points for one in single]), return_inverse=True)
+    changes = np.zeros((len(points), 10))
+    np.add.at(changes, places, np.concatenate([one.changes for one in single]))
+    stay = changes.any(axis=1)
+    assert len(places) > 1000 and (len(points) < 100) == whole
+    for surface in (surface_of(lists, origin, direction), merge(single)):
+        assert surface.points.tolist() == points[stay].tolist()
+        assert surface.changes.tolist() == changes[stay].tolist()
+        assert surface.base.tolist() == np.sum([one.base for one in single], axis=0).tolist()
+
+
+def test_changes_that_are_large_or_not_whole_are_kept():
+    features = np.array([[5.0, 0.0], [0.0, 1.0], [-10.0, 2.0]])
+    for change in (40_000.0, 0.25):
+        statistics = np.array([[1] * 10, [2] * 10, [2 + change] * 10], dtype=np.float32)
+        surface = surface_of([(features, statistics)], np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+        for one in (surface, Surface.from_bytes(surface.to_bytes()), merge([surface])):
+            assert one.points.tolist() == [5.0, 10.0] and one.changes[:, 0].tolist() == [1.0, change]
+        assert merge([surface, surface]).changes[:, 3].tolist() == [2.0, 2 * change]
 
 
 @given(st.integers(0, 10**6))

@@ -5,6 +5,7 @@ import pytest
 import sacrebleu
 
 from itersel.metrics.corpus import CorpusMetric
+from itersel.metrics.sentence import sentence_values
 from itersel.tune.objective import Objective
 from itersel.tune.surface import list_surfaces
 
@@ -67,3 +68,15 @@ def test_the_score_at_the_chosen_step_is_sacrebleus_of_what_is_ranked_first(name
         expected += 1 - score if metric == "ter" else score
     assert found.score == pytest.approx(expected)
     assert found.score > found.before
+
+
+@pytest.mark.parametrize("form", ["stupid_bleu", "fixed_stupid_bleu"])
+def test_scores_of_single_sentences(form):
+    """Of BLEU the given form, beside what other metrics say of a sentence."""
+    (texts, references), *_ = corpus(5)
+    both, ter = Objective("bleu=2 ter=0.5"), Objective("ter")
+    found = both.sentence_scores(both.statistics(texts, references), form)
+    rest = 0.5 * ter.sentence_scores(ter.statistics(texts, references))
+    split = [line.split() for line in references]
+    expected = 2 * np.array(sentence_values(form, [text.split() for text in texts], split)) + rest
+    assert found == pytest.approx(expected)
