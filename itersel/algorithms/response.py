@@ -112,8 +112,11 @@ class SelectConfig:
 class ExecConfig(SelectConfig):
     """How EXEC learns."""
 
+    corrections_only: bool = False
+    """Learn only where the best translation fails."""
+
     def rule(self) -> HopeFear:
-        return HopeFear(cost=False, references="fixed")
+        return HopeFear(cost=False, references="fixed", corrections_only=self.corrections_only)
 
 
 @dataclass(frozen=True)
@@ -136,13 +139,20 @@ class RebolConfig(SelectConfig):
     scale: Annotated[float, Range(0)] = 0.0
     """As for rampion."""
     references: Annotated[str, OneOf(*REFERENCES)] = "grow"
-    """Successful predictions become references: all (grow), only the last one as in the authors' program, or none
-    (fixed)."""
+    """Successful predictions become references: all (grow), only the last one, each for its own update alone and
+    instead of the others as in the authors' program (prediction), or none (fixed)."""
     ask_prediction_only: bool = False
     """The authors' rebol_light: only the prediction is tried out."""
+    corrections_only: bool = False
+    """As for exec."""
 
     def rule(self) -> HopeFear:
-        return HopeFear(scale=self.scale, references=self.references, ask_prediction_only=self.ask_prediction_only)
+        return HopeFear(
+            scale=self.scale,
+            references=self.references,
+            ask_prediction_only=self.ask_prediction_only,
+            corrections_only=self.corrections_only,
+        )
 
 
 class ResponseAlgorithm(EpochAlgorithm):

@@ -55,16 +55,14 @@ def _ask(args: argparse.Namespace) -> None:
     question = normalized(args.question.replace("?", " ").replace(".", " "))
     if not question:
         raise InputError("the question is empty", hint="Ask something like 'which states border texas'.")
-    parser = build_parser(args.data, args.model).open()
-    parse = parser.parse(question)
+    files = build_parser(args.data, args.model)
+    database = read_database(Path(args.data) / FACTS_FILE)
+    parse = files.open(database).parse(question)
     if parse is None:
         raise InputError(
             f"no parse for {question!r}",
             hint="Ask about states, cities, rivers or mountains in other words.",
         )
     print(f"parse   {parse.tree}")
-    try:
-        answer = answer_text(execute(parse.tree, read_database(Path(args.data) / FACTS_FILE)))
-    except InputError as error:
-        raise InputError(f"the parse cannot be executed: {error.message}", hint="Ask in other words.") from None
+    answer = answer_text(execute(parse.tree, database))
     print(f"answer  {answer}")

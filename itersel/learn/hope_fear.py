@@ -23,7 +23,7 @@ import numpy.typing as npt
 from itersel.base.config import OneOf, Range, validate
 
 Numbers = npt.NDArray[np.float64]
-REFERENCES = ("grow", "last", "fixed")
+REFERENCES = ("grow", "last", "prediction", "fixed")
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,12 @@ class HopeFear:
     """Map a list's scores to [0, scale] before c is added or subtracted, as the authors' program does with 1: c is at
     most 1, and weights grow. 0: take the scores as they are."""
     references: Annotated[str, OneOf(*REFERENCES)] = "grow"
-    """What becomes of a successful ŷ: all join the references (grow), only the last one does, as in the authors'
-    program (last), or none (fixed)."""
+    """What becomes of a successful ŷ: all join the references (grow), only the last one does (last), ŷ is the only
+    reference of its own update and is then forgotten, as in the authors' program (prediction), or nothing (fixed)."""
     ask_prediction_only: bool = False
     """Ask about ŷ only; the other hypothesis is argmax s ± c whatever the task says (the authors' `rebol_light`)."""
+    corrections_only: bool = False
+    """Learn nothing where ŷ succeeds, as a perceptron would: the step would go further the way that the model goes."""
     around_prediction: bool = False
     """Without e: ŷ is y⁺ if it equals a reference, otherwise y⁻, as in the authors' program."""
 
@@ -103,6 +105,8 @@ def choose(
     success = questions.first([predicted], True) is not None
     if success and rule.cost and rule.references != "fixed" and with_reference is not None:
         metric = with_reference(predicted)
+    if success and rule.corrections_only:
+        return Chosen(None, predicted, True)
     hope, fear = _orders(scores, metric, rule)
     if rule.ask_prediction_only:
         better, worse = (predicted, fear[0]) if success else (hope[0], predicted)

@@ -29,6 +29,8 @@ from itersel.shards.shard import Shard
 
 Judge = Callable[[str, Sequence[str]], Sequence[bool]]
 """Feedback on hypotheses of the sentence with an id: itersel.response.protocol.Response."""
+Against = Callable[[Sequence[str], str], npt.NDArray[np.float64]]
+"""The metric of hypotheses, with a text as the only reference."""
 STEP = "ramp"
 """The update rule of these algorithms (LearnConfig.rule): every pair counts, whatever its margin."""
 
@@ -62,10 +64,11 @@ class Feedback:
         metric: npt.NDArray[np.float64],
         text: Callable[[int], str],
         rescore: Callable[[list[str]], npt.NDArray[np.float64]],
+        against: Against,
     ) -> tuple[tuple[int, int] | None, int]:
         """The pair of one list, and the place of what the model ranks first; counts, and lets references grow.
 
-        `metric` is against the sentence's own references; `rescore` gives it with more.
+        `metric` is against the sentence's own references; `rescore` gives it with more, `against` without them.
         """
         if not len(scores):
             self.counts["skipped"] += 1
@@ -78,6 +81,8 @@ class Feedback:
         def with_reference(place: int) -> npt.NDArray[np.float64]:
             known = self.references.get(id, [])
             new = text(place)
+            if self.rule.references == "prediction":
+                return against([text(other) for other in range(len(scores))], new)
             if self.rule.references == "last":
                 self.references[id] = [new]
             elif new not in known:
@@ -113,13 +118,13 @@ def run_response_epoch(
     options = config.options(number, lists_before)
     with _named(shard.path):
         epoch = _kernel.ShardEpoch(shard.native, _native(orders[0][0]), options, start.ids, start.values)
-        tell = _Teller(progress)
+        tell, against = _Teller(progress), _against(config)
         for model, sentences in orders:
             epoch.use(_native(model))
             for place in _kernel.epoch_order(len(sentences), options):
                 sentence, id = sentences[place], shard.id(sentences[place])
                 scores, metric = epoch.decode(sentence)
-                pair, _ = feedback.learn(id, scores, metric, epoch.text, epoch.score)
+                pair, _ = feedback.learn(id, scores, metric, epoch.text, epoch.score, against)
                 epoch.learn_pair(pair)
                 tell(lambda: epoch.statistics | feedback.counts)
         ids, values, mean, names, statistics, seconds, _ = epoch.finish()
@@ -152,12 +157,12 @@ def run_response_list_epoch(
     learner = _kernel.Learner(start.values_of(table.hashes), config.learn.options(), lists_before)
     first = {"best_metric": 0.0, "best_score": 0.0}
     began = time.thread_time()
-    tell = _Teller(progress)
+    tell, against = _Teller(progress), _against(config)
     with _named(table.path):
         for place in _kernel.epoch_order(len(numbers), config.options(number)):
             one = _OneList(table, numbers[place], config)
             scores, metric = learner.read_list(table.native, one.number)
-            pair, predicted = feedback.learn(one.id, scores, metric, one.text, one.rescore)
+            pair, predicted = feedback.learn(one.id, scores, metric, one.text, one.rescore, against)
             learner.learn_pair(pair)
             if len(scores):
                 first["best_metric"] += float(metric[predicted])
@@ -184,6 +189,14 @@ class _OneList:
             return self.table.metric(self.number)
         words = [[text.split(" ") for text in texts] for texts in (self.texts(), [*references, *more])]
         return sentence_values(self.config.metric, *words, order=self.config.order)
+
+
+def _against(config: EpochConfig) -> Against:
+    def values(hypotheses: Sequence[str], reference: str) -> npt.NDArray[np.float64]:
+        words = [text.split(" ") for text in hypotheses]
+        return sentence_values(config.metric, words, [reference.split(" ")], order=config.order)
+
+    return values
 
 
 class _Teller:

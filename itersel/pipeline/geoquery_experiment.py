@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,8 +22,10 @@ from itersel.base.config import PathStr, Range, Settings, load, validate
 from itersel.base.config import build as make_config
 from itersel.base.errors import ConfigError
 from itersel.base.files import atomic_write, read_lines
+from itersel.base.json_files import read_json
 from itersel.base.paper_table import PaperTable
 from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
+from itersel.evaluation.significance import system_score
 from itersel.lists.source import ListOptions, open_source
 from itersel.lm.model import LanguageModel
 from itersel.metrics.corpus import CorpusMetric, Statistics
@@ -46,7 +47,9 @@ from itersel.pipeline.geoquery_tables import (
     variants,
     wins,
 )
+from itersel.pipeline.geoquery_text import SelectionOfText, model_lines, name_pairs, select_pairs, spelled
 from itersel.report import write_report
+from itersel.response.config import checksum_of
 from itersel.response.geoquery.data import (
     EMPTY_ANSWER,
     Fold,
@@ -55,11 +58,11 @@ from itersel.response.geoquery.data import (
     read_questions,
     read_splits,
 )
-from itersel.response.geoquery.database import FACTS_FILE
+from itersel.response.geoquery.database import FACTS_FILE, read_database
 from itersel.response.geoquery.response import GeoQueryResponse
 from itersel.response.geoquery.scores import f1_scores
-from itersel.response.geoquery.umlauts import restore_umlauts, word_counts
 from itersel.run.config import TrainConfig, load_train_config
+from itersel.run.directory import RunDirectory
 from itersel.run.driver import train
 from itersel.shards.assignment import Layout
 from itersel.shards.compiler import Corpus, IndexGrammars, ShardCompiler
@@ -70,19 +73,6 @@ PARSERS = ("extended", "original")
 ASKING = ("exec", "rebol")
 """The methods that learn from a parser's answers, so that each parser has runs of its own."""
 TITLE = "ACL 2014 on GeoQuery, German to English"
-
-
-@dataclass(frozen=True)
-class SelectionOfText:
-    """Which pairs of the corpora the base system is made of: it saves processor time."""
-
-    max_words: Annotated[int, Range(1)] = 30
-    """The longest sentence on either side."""
-    rare: Annotated[int, Range(0)] = 3000
-    """Keep pairs with a German word of a training question that at most this many pairs have."""
-    every: Annotated[int, Range(1)] = 4
-    """Of the other pairs up to `short_words`, keep one in this many."""
-    short_words: Annotated[int, Range(1)] = 20
 
 
 @dataclass(frozen=True)
@@ -138,13 +128,7 @@ class Acl2014:
 
     def run(self) -> Path:
         """Everything; returns the table's path."""
-        self.work.mkdir(parents=True, exist_ok=True)
-        self.prepare_text()
-        self.base = self.build_base()
-        self.parsers = {
-            "extended": build_parser(self.config.data, self.work / "parser.extended"),
-            "original": build_parser(self.config.data, self.work / "parser.original", self.splits.train),
-        }
+        self.prepare()
         etas = {name: self.cross_validate(name) for name in METHODS}
         found: dict[str, dict[str, list[Tested]]] = {}
         for parser in PARSERS:
@@ -156,11 +140,21 @@ class Acl2014:
                 chosen = etas[name]["chosen"]
                 runs = [self.learned(name, parser, chosen, seed) for seed in self.config.seeds]
                 self.folders[name, parser] = runs
-                systems[name] = [self.tested(judge, str(folder / "weights.txt.gz")) for folder in runs]
+                systems[name] = [self.tested(judge, self.weights_after(folder)) for folder in runs]
             found[parser] = systems
         return self.write(found, etas)
 
     # Data
+
+    def prepare(self) -> None:
+        """The text, the base system and both parsers; nothing is done again that is up to date."""
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.prepare_text()
+        self.base = self.build_base()
+        self.parsers = {
+            "extended": build_parser(self.config.data, self.work / "parser.extended"),
+            "original": build_parser(self.config.data, self.work / "parser.original", self.splits.train),
+        }
 
     def prepare_text(self) -> None:
         """The corpora's chosen pairs, and both sides of the questions."""
@@ -169,9 +163,16 @@ class Acl2014:
         german = read_questions(self.config.data, "de")
         corrected = read_corrected_german(self.config.data)
         pairs = list(dict.fromkeys(self._pairs()))
-        counts = word_counts(pair[0] for pair in pairs)
-        questions = [restore_umlauts(german[number].text, counts) for number in self.splits.train]
-        self._write("base", select_pairs(pairs, questions, self.config.text))
+        train = self.splits.train
+        questions = spelled(
+            [german[number].text for number in train],
+            [self.english[number].text for number in train],
+            [pair[0] for pair in pairs],
+        )
+        names = name_pairs(read_database(self._facts()), self.config.text)
+        self._write("base", [*select_pairs(pairs, questions, self.config.text), *names])
+        if self.config.text.model_of_all:
+            self._write_lines("model.en", model_lines(pairs, self.config.text))
         for name, ids, sources in (
             ("train", self.splits.train, questions),
             ("test", self.splits.test, [corrected[number] for number in self.splits.test]),
@@ -196,11 +197,14 @@ class Acl2014:
 
     def build_base(self) -> BuildConfig:
         """Alignment, language model and index of the general text; shards of the questions, the training ones cut."""
-        own = {
+        own: dict[str, Any] = {
             "work": str(self.work / "base"),
             "train": {"source": str(self.work / "base.de"), "target": str(self.work / "base.en"), "shards": False},
         }
-        config = make_config(BuildConfig, self.config.build.plain() | own)
+        settings: dict[str, Any] = self.config.build.plain()
+        if self.config.text.model_of_all:
+            own["lm"] = settings.get("lm", {}) | {"text": [str(self.work / "model.en")]}
+        config = make_config(BuildConfig, settings | own)
         for _ in build(config):
             pass
         # The questions are in alphabetical order: a fold of neighbours would hold out a kind of question.
@@ -230,9 +234,25 @@ class Acl2014:
         """The folder of a finished run. RAMPION asks no parser, so both parsers share its runs."""
         of = f"-{parser}" if algorithm in ASKING else ""
         part = f"-without{self.shards('train').index(_left_out(self.shards('train'), shards))}" if shards else ""
-        folder = self.work / "runs" / f"{algorithm}{of}-{eta:g}-seed{seed}{part}"
-        train(self.train_config(algorithm, parser, eta, seed, shards, epochs), folder, warn=lambda _: None)
+        folder = self.work / "runs" / f"{algorithm}{of}-{eta:g}-seed{seed}{part}-{self._settings_hash(algorithm)}"
+        config = self.train_config(algorithm, parser, eta, seed, shards, epochs)
+        finished = len(read_json(folder / "manifest.json")["epochs"]) if (folder / "manifest.json").exists() else 0
+        train(replace(config, epochs=max(config.epochs, finished)), folder, warn=lambda _: None)
         return folder
+
+    def weights_after(self, folder: Path, epochs: int | None = None) -> str:
+        """The weights of a run after so many epochs (none: as many as the experiment has)."""
+        number = epochs or self.train_config("rampion", "extended", 1.0, 1, (), None).epochs
+        return str(RunDirectory(folder).epoch(number - 1) / "weights.txt.gz")
+
+    def _settings_hash(self, algorithm: str) -> str:
+        """Stands for the settings of a method's runs besides the number of epochs, so others have other folders."""
+        settings = {key: value for key, value in self.config.train.plain().items() if key not in ("epochs", "run")}
+        if algorithm not in ASKING:
+            settings.pop("response", None)
+        others = {name: settings.pop(name, {}) for name in METHODS}
+        weights = sorted(dict(Weights.read(self.config.start)).items())
+        return checksum_of({"settings": settings, "own": others[algorithm], "start": weights})[:8]
 
     def train_config(
         self, algorithm: str, parser: str, eta: float, seed: int, shards: Sequence[str], epochs: int | None
@@ -267,21 +287,28 @@ class Acl2014:
         return load_train_config(settings)
 
     def cross_validate(self, algorithm: str) -> dict[str, Any]:
-        """F1 with the extended parser on each part of the training questions, learned from the others."""
-        shards = self.shards("train")
-        judge = self.response("extended", "train")
+        """The rate with the best F1, and F1 of all of them: with the extended parser, after the last fold epoch."""
+        epochs, seed = self.config.fold_epochs, self.config.seeds[0]
         scores = {}
         for eta in self.config.etas:
-            rows = []
-            for held_out in shards:
-                rest = [path for path in shards if path != held_out]
-                folder = self.learned(algorithm, "extended", eta, self.config.seeds[0], rest, self.config.fold_epochs)
-                rows += [
-                    _row(judge, id, text) for id, text in self.translated([held_out], str(folder / "weights.txt.gz"))
-                ]
-            scores[eta] = float(f1_scores(np.array(rows, dtype=np.float64).sum(axis=0)[None])[0])
+            held_out = self.held_out(algorithm, "extended", eta, seed, [epochs])[epochs]
+            scores[eta] = system_score(held_out.rows[None], f1_scores)
         chosen = max(self.config.etas, key=lambda eta: (scores[eta], -eta))
         return {"chosen": chosen, "scores": scores}
+
+    def held_out(self, algorithm: str, parser: str, eta: float, seed: int, epochs: Sequence[int]) -> dict[int, Tested]:
+        """Each part of the training questions, translated by what was learned from the other parts in so many epochs.
+
+        The questions are in the order of their numbers.
+        """
+        shards, judge = self.shards("train"), self.response(parser, "train")
+        pairs: dict[int, list[tuple[str, str]]] = {number: [] for number in epochs}
+        for part in shards:
+            rest = [path for path in shards if path != part]
+            folder = self.learned(algorithm, parser, eta, seed, rest, max(epochs))
+            for number in epochs:
+                pairs[number] += self.translated([part], self.weights_after(folder, number))
+        return {number: _tested(judge, found) for number, found in pairs.items()}
 
     def translated(self, shards: Sequence[str], weights: str) -> list[tuple[str, str]]:
         """Ids and translations."""
@@ -296,12 +323,9 @@ class Acl2014:
             made += [(source.id(number), text) for number, text in zip(numbers, texts, strict=True)]
         return made
 
-    def tested(self, judge: GeoQueryResponse, weights: str) -> Tested:
-        """Translations of the test questions, with their outcomes and statistics."""
-        pairs = self.translated(self.shards("test"), weights)
-        rows = np.array([_row(judge, id, text) for id, text in pairs], dtype=np.float64)
-        answers = [judge.outcomes(id, [text])[0].detail for id, text in pairs]
-        return Tested([text for _, text in pairs], rows, answers)
+    def tested(self, judge: GeoQueryResponse, weights: str, part: str = "test") -> Tested:
+        """Translations of the test questions or of the training ones, with their outcomes."""
+        return _tested(judge, self.translated(self.shards(part), weights))
 
     # Tables
 
@@ -398,23 +422,15 @@ class Acl2014:
         )
 
 
-def select_pairs(
-    pairs: Sequence[tuple[str, str]], questions: Sequence[str], rule: SelectionOfText
-) -> list[tuple[str, str]]:
-    wanted = {word for line in questions for word in line.split()}
-    short = [pair for pair in pairs if max(len(side.split()) for side in pair) <= rule.max_words]
-    counts = Counter(word for source, _ in short for word in set(source.split()) if word in wanted)
-    rare = {word for word in wanted if counts[word] < rule.rare}
-    return [
-        pair
-        for number, pair in enumerate(short)
-        if not rare.isdisjoint(pair[0].split())
-        or (number % rule.every == 0 and max(len(side.split()) for side in pair) <= rule.short_words)
-    ]
-
-
 def _left_out(shards: Sequence[str], used: Sequence[str]) -> str:
     return next(path for path in shards if path not in used)
+
+
+def _tested(judge: GeoQueryResponse, pairs: Sequence[tuple[str, str]]) -> Tested:
+    pairs = sorted(pairs, key=lambda pair: int(pair[0]))  # in the order of the questions
+    rows = np.array([_row(judge, id, text) for id, text in pairs], dtype=np.float64)
+    answers = [judge.outcomes(id, [text])[0].detail for id, text in pairs]
+    return Tested([text for _, text in pairs], rows, answers)
 
 
 def _row(judge: GeoQueryResponse, id: str, text: str) -> tuple[bool, bool, int]:

@@ -18,7 +18,7 @@ from itersel.pipeline.build import build
 from itersel.pipeline.build_config import BuildConfig
 from itersel.pipeline.build_paths import index_path, language_model_path
 from itersel.response.geoquery.data import read_questions
-from itersel.response.geoquery.database import FACTS_FILE, read_database
+from itersel.response.geoquery.database import FACTS_FILE, Database, read_database
 from itersel.response.geoquery.parser import QuestionParser
 from itersel.response.geoquery.parser_text import parser_lines, write_parser_text
 from itersel.response.geoquery.phrases import database_phrases
@@ -35,8 +35,8 @@ class ParserFiles:
     index: Path
     language_model: Path
 
-    def open(self) -> QuestionParser:
-        return QuestionParser(self.index, self.language_model)
+    def open(self, database: Database) -> QuestionParser:
+        return QuestionParser(self.index, self.language_model, database)
 
 
 def build_parser(

@@ -28,6 +28,8 @@ def learn(lists, start, eta, *, cost, feedback, scale, judge, references=None, e
                 elif cost and keep == "grow" and texts[best] not in won.get(id, []):
                     won.setdefault(id, []).append(texts[best])
             everything = [text.split(" ") for text in [*given, *won.get(id, [])]]
+            if success and cost and keep == "prediction":
+                everything = [texts[best].split(" ")]
             metric = sentence_values("stupid_bleu", [text.split(" ") for text in texts], everything)
             c = [1 - float(value) if cost else 0.0 for value in metric]
             if scale and cost:

@@ -13,10 +13,15 @@ from itersel.base.errors import InputError
 from itersel.base.files import file_checksum, read_lines
 from itersel.model.features import Weights
 from itersel.response.config import checksum_of
+from itersel.response.geoquery.data import EMPTY_ANSWER
 from itersel.response.geoquery.database import read_database
 from itersel.response.geoquery.execution import answer_or_empty
 from itersel.response.geoquery.parser import DECODER, EXTRACTION, WEIGHTS, QuestionParser
 from itersel.response.protocol import Outcome
+
+
+RULES = 2
+"""Counts the changes of the parser's code that change answers: those cached before are then forgotten."""
 
 
 class GeoQueryResponse:
@@ -29,14 +34,17 @@ class GeoQueryResponse:
         facts: str | os.PathLike[str],
         gold: str | os.PathLike[str],
         weights: str | os.PathLike[str] | None = None,
+        accept_empty: bool = True,
     ):
+        """`accept_empty`: whether no answer is right where the gold answer is empty. A failing query has none, too."""
         chosen = dict(WEIGHTS) if weights is None else dict(Weights.read(weights))
         self.golds = [line.strip() for line in read_lines(gold)]
         self.gold_path = os.fspath(gold)
         self.database = read_database(facts)
-        self.parser = QuestionParser(index, language_model, chosen)
+        self.parser = QuestionParser(index, language_model, self.database, chosen)
         files = [file_checksum(path) for path in (index, language_model, facts, gold)]
-        settings = [repr(EXTRACTION), repr(DECODER), self.parser.k, sorted(chosen.items())]
+        settings = [RULES, repr(EXTRACTION), repr(DECODER), self.parser.k, sorted(chosen.items()), accept_empty]
+        self.accept_empty = accept_empty
         self.checksum = checksum_of({"files": files, "settings": settings})
         self._answers: dict[str, str | None] = {}
 
@@ -46,8 +54,9 @@ class GeoQueryResponse:
     def outcomes(self, sentence_id: str, hypotheses: Sequence[str]) -> list[Outcome]:
         """Attempted are the questions with a parse; the detail is the answer."""
         gold = self._gold(sentence_id)
+        possible = self.accept_empty or gold != EMPTY_ANSWER
         answers = [self.answer(text) for text in hypotheses]
-        return [Outcome(answer == gold, answer is not None, answer or "no parse") for answer in answers]
+        return [Outcome(possible and answer == gold, answer is not None, answer or "no parse") for answer in answers]
 
     def answer(self, question: str) -> str | None:
         """The answer's text; None without a parse."""

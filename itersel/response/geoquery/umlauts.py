@@ -1,7 +1,7 @@
 """German umlauts restored: the 600 training questions were typed without them, in two ways (`hoechsten`, `stadte`).
 
-Word counts of any German text come in, and text; the text goes out with words replaced by others that a German
-would have meant. Only the German side of a training corpus decides, no test question.
+Any German text comes in, and words; they go out as a German would have meant them. Words that the text has decide, and
+for compounds that it has not (`hoechstgelegene`) its strings of letters. No test question is looked at.
 """
 
 from __future__ import annotations
@@ -15,6 +15,43 @@ LETTER_RATIO = 10
 """How many times as frequent a word must be that differs in a bare letter: `konnte` and `könnte` are both German."""
 MOST_PLACES = 8
 """Longer words have more variants than are worth trying; only their first places vary."""
+CONTEXT = 2
+"""Letters on both sides of a place that are looked up with it, where the whole word is unknown."""
+
+
+class Spelling:
+    """What a German text says about the spelling of words."""
+
+    def __init__(self, lines: Iterable[str]):
+        self.counts = word_counts(lines)
+        self._strings: Counter[str] | None = None
+
+    def restored(self, word: str) -> str:
+        """The word with its umlauts; two letters that mean one also become one in unknown words."""
+        restored = _restored(word, self.counts)
+        return restored if self.counts.get(restored) else self._by_strings(word)
+
+    def _by_strings(self, word: str) -> str:
+        """Each pair of letters becomes an umlaut if that makes the letters around it more frequent."""
+        place = 0
+        while place < len(word):
+            umlaut = _DIGRAPHS.get(word[place : place + 2])
+            if umlaut is not None:
+                left, right = word[max(place - CONTEXT, 0) : place], word[place + 2 : place + 2 + CONTEXT]
+                if self._count(left + umlaut + right) > self._count(left + word[place : place + 2] + right):
+                    word = word[:place] + umlaut + word[place + 2 :]
+            place += 1
+        return word
+
+    def _count(self, letters: str) -> int:
+        """How often words have this string; only strings with an umlaut or two letters that may mean one count."""
+        if self._strings is None:
+            self._strings = Counter()
+            for word, count in self.counts.items():
+                for length in range(1, 2 * CONTEXT + 3):
+                    for begin in range(len(word) - length + 1):
+                        self._strings[word[begin : begin + length]] += count
+        return self._strings[letters]
 
 
 def word_counts(lines: Iterable[str]) -> Counter[str]:

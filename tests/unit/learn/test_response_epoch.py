@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itersel.learn.epoch import EpochConfig
-from itersel.learn.hope_fear import Chosen, HopeFear, Questions, choose
+from itersel.learn.hope_fear import REFERENCES, Chosen, HopeFear, Questions, choose
 from itersel.learn.learner import LearnConfig
 from itersel.learn.response_epoch import STEP, Feedback, run_response_list_epoch
 from itersel.lists.table import CompiledList, ListTable, write_table
@@ -36,6 +36,7 @@ def run(data, rule, judge, folder, epochs=1, limit=None, block=1, start=None):
         )
         scores = np.zeros(len(hypotheses))
         compiled.append(CompiledList.of(id, features, metric, scores, [*hypotheses, *references], statistics))
+    folder.mkdir(exist_ok=True)
     write_table(compiled, folder / "table", "bleu")
     table = ListTable(folder / "table")
     feedback = Feedback(rule, (lambda id, some: [judge(id, text) for text in some]), limit, block)
@@ -52,9 +53,7 @@ def run(data, rule, judge, folder, epochs=1, limit=None, block=1, start=None):
 @given(
     lists=lists,
     rule=st.one_of(
-        st.builds(
-            HopeFear, scale=st.sampled_from([0.0, 1.0, 0.5]), references=st.sampled_from(["grow", "last", "fixed"])
-        ),
+        st.builds(HopeFear, scale=st.sampled_from([0.0, 1.0, 0.5]), references=st.sampled_from(REFERENCES)),
         st.builds(
             HopeFear, scale=st.sampled_from([0.0, 1.0]), **{key: st.just(value) for key, value in RAMPION.items()}
         ),
@@ -156,3 +155,13 @@ def test_two_epochs_of_rebol_by_hand(tmp_path):
     assert found == {"a": -2 * ETA, "b": 2 * ETA}
     assert feedback.references == {"0": ["t u"]}
     assert feedback.counts["skipped"] == 2 and feedback.counts["successes"] == 1
+
+
+def test_the_prediction_can_be_the_only_reference_of_its_update(tmp_path):
+    """Scores are 0, so y⁻ is what costs most. Against `t u` alone that is `v w`; with `v w` as a reference, `t x`."""
+    data = [("0", ["t u", "v w", "t x"], [{"a": 1.0}, {"b": 1.0}, {"c": 1.0}], ["v w"])]
+    rule = HopeFear(scale=1, references="prediction")
+    found, feedback = run(data, rule, lambda _, text: text == "t u", tmp_path)
+    assert found == {"a": ETA, "b": -ETA} and feedback.references == {}
+    found, feedback = run(data, HopeFear(scale=1), lambda _, text: text == "t u", tmp_path / "grow")
+    assert found == {"a": ETA, "c": -ETA} and feedback.references == {"0": ["t u"]}

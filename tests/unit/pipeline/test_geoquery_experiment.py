@@ -7,16 +7,10 @@ from pathlib import Path
 import pytest
 
 from geoquery_outcomes import outcomes
-from itersel.pipeline.geoquery_experiment import Acl2014, SelectionOfText, load_experiment, select_pairs
+from itersel.pipeline.geoquery_experiment import Acl2014, load_experiment
 from report_runs import HOSTILE, make_runs
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "experiments" / "acl2014.yaml"
-
-
-def test_the_text_is_chosen_by_the_training_questions():
-    rule = SelectionOfText(max_words=3, rare=2, every=2, short_words=2)
-    pairs = [("a b", "x"), ("fluss a", "y"), ("a b c d fluss", "z"), ("a b", "z"), ("a", "w"), ("a c d", "v")]
-    assert select_pairs(pairs, ["fluss a"], rule) == [("a b", "x"), ("fluss a", "y"), ("a b", "z")]
 
 
 def test_the_shipped_configuration_is_valid():

@@ -6,7 +6,7 @@ from itersel.base.errors import InputError
 from itersel.cli import main
 from itersel.pipeline.geoquery_parser import build_parser
 from itersel.response.geoquery.data import GOLD_FILE
-from itersel.response.geoquery.database import FACTS_FILE
+from itersel.response.geoquery.database import FACTS_FILE, read_database
 from itersel.response.geoquery.response import GeoQueryResponse
 from itersel.response.protocol import outcomes
 
@@ -16,8 +16,8 @@ def files(geoquery, tmp_path_factory):
     return build_parser(geoquery, tmp_path_factory.mktemp("parser"), range(0, 880, 4))
 
 
-def test_it_knows_questions_of_its_kind(files):
-    parser = files.open()
+def test_it_knows_questions_of_its_kind(files, geoquery):
+    parser = files.open(read_database(geoquery / FACTS_FILE))
     parse = parser.parse("what is the capital of ohio ?")
     assert str(parse.tree) == "answer(capital(loc_2(stateid('ohio'))))"
     assert parse.tokens == "answer@1 capital@1 loc_2@1 stateid@1 ohio@s"
@@ -37,6 +37,18 @@ def test_the_response_compares_answers(files, geoquery, tmp_path):
     for id in ("2", "-1", "x"):
         with pytest.raises(InputError, match="no gold answer"):
             response(id, ["what is the capital of ohio"])
+
+
+def test_an_empty_gold_answer_can_be_no_success(files, geoquery, tmp_path):
+    """A failing query has no answer, either, so success would mean little."""
+    (tmp_path / "gold").write_text("[cityid(columbus,oh)]\n[]\n")
+    made = [files.index, files.language_model, geoquery / FACTS_FILE, tmp_path / "gold"]
+    strict, usual = GeoQueryResponse(*made, accept_empty=False), GeoQueryResponse(*made)
+    empty = "what is the capital of columbus"
+    assert usual.answer(empty) == "[]"
+    assert (usual("1", [empty]), strict("1", [empty])) == ([True], [False])
+    assert strict("0", ["what is the capital of ohio"]) == [True]
+    assert strict.checksum != usual.checksum
 
 
 def test_the_checksum_is_of_all_that_matters(files, geoquery, tmp_path):

@@ -1,6 +1,6 @@
 """Umlauts restored by word counts: two ways of leaving them out, and words that must stay."""
 
-from itersel.response.geoquery.umlauts import restore_umlauts, word_counts
+from itersel.response.geoquery.umlauts import Spelling, restore_umlauts, word_counts
 
 COUNTS = word_counts(
     f"{word} " * count
@@ -33,3 +33,12 @@ def test_words_that_stay():
 
 def test_a_very_long_word_ends_in_bounded_time():
     assert restore_umlauts("ue" * 5000, {}) == "ue" * 5000
+
+
+def test_unknown_words_by_their_letters():
+    """`hoechst` is unknown, `höch` is not; `oe` stays where no word has an umlaut, and so does a name."""
+    spelling = Spelling(["die höchsten höchste neue größte"])
+    assert spelling.restored("hoechstgelegene") == "höchstgelegene"
+    assert spelling.restored("hoechsten") == "höchsten"
+    assert spelling.restored("phoenix") == "phoenix"
+    assert spelling.restored("neue") == "neue"
