@@ -153,6 +153,6 @@ def _legend(grid: GridResult) -> tuple[str, ...]:
     return (
         f"Raised: significantly better than that column (p < {significance.level}, approximate randomisation, "
         f"{significance.trials:,} shuffles). Average: over the domains. CPU: seconds of training, all epochs, "
-        f"with their devtest; of all models.{several}{divided}",
+        f"without devtest; of all models.{several}{divided}",
         sentence(effort(grid), len(results)) + note,
     )

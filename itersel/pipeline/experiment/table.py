@@ -170,7 +170,7 @@ LEGEND = (
     "Algorithms: {algorithms}. @n: epoch chosen by {choices}{devtest}. "
     "Raised: differs from that algorithm's best cell with the same features (p < {level}, approximate randomisation, "
     "{trials:,} shuffles); bold: an algorithm's best over feature groups; †: differs from that. CPU: seconds of "
-    "training, all epochs, with their devtest."
+    "training, all epochs, without devtest."
 )
 SENT = " MB sent: by all shards in all epochs (weights, names, states), of the first run."
 
