@@ -19,7 +19,6 @@ from itersel.response.geoquery.execution import answer_or_empty
 from itersel.response.geoquery.parser import DECODER, EXTRACTION, WEIGHTS, QuestionParser
 from itersel.response.protocol import Outcome
 
-
 RULES = 2
 """Counts the changes of the parser's code that change answers: those cached before are then forgotten."""
 
