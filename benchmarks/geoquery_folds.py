@@ -29,14 +29,12 @@ from itersel.pipeline.geoquery_experiment import PARSERS, Acl2014, load_experime
 from itersel.pipeline.geoquery_tables import Tested  # noqa: E402
 from itersel.response.geoquery.scores import compare_answers, f1_scores, with_gold_answer  # noqa: E402
 
-METHODS = ("baseline", "exec", "rampion", "rebol")
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--config", type=Path, default=ROOT / "conf" / "experiments" / "acl2014.yaml")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
+    parser.add_argument("--methods", nargs="+", help="rows of the tables; default: all")
     parser.add_argument("--etas", nargs="+", type=float, help="default: those of the experiment")
     parser.add_argument("--epochs", nargs="+", type=int, default=[10], help="score the models after these")
     parser.add_argument("--seeds", nargs="+", type=int, help="default: the experiment's first one")
@@ -60,7 +58,7 @@ class Folds:
     def run(self) -> None:
         args, config = self.args, self.experiment.config
         best: dict[str, tuple[float, str, np.ndarray]] = {}
-        for method in args.methods:
+        for method in args.methods or ["baseline", *self.experiment.methods]:
             if method == "baseline":
                 judge = self.experiment.response(args.parser, "train")
                 tested = self.experiment.tested(judge, config.start, "train")

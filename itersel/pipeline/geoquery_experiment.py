@@ -96,11 +96,19 @@ class Acl2014Config:
     fold_epochs: Annotated[int, Range(1)] = 3
     seeds: tuple[int, ...] = (1,)
     """A training run for each, with another order of the questions."""
+    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Further rows of the tables by name: `algorithm`, and keys that differ from `train`'s under its name."""
 
     def __post_init__(self) -> None:
         validate(self)
         if not self.corpora or not self.etas or not self.seeds:
             raise ConfigError("corpora, etas and seeds need at least one value")
+        for name, keys in self.variants.items():
+            if keys.get("algorithm") not in METHODS or name in METHODS:
+                raise ConfigError(
+                    f"variants.{name}: a variant needs a name of its own and an algorithm",
+                    hint=f"Give algorithm: one of {', '.join(METHODS)}.",
+                )
 
 
 def load_experiment(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Acl2014Config:
@@ -119,6 +127,16 @@ class Acl2014:
         """Outcomes of the English test questions by parser."""
 
     @cached_property
+    def methods(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """The rows of the tables below the baseline: algorithm and own settings by name."""
+        own: dict[str, Any] = self.config.train.plain()
+        rows = {name: (name, dict(own.get(name, {}))) for name in METHODS}
+        for name, keys in self.config.variants.items():
+            algorithm, changed = keys["algorithm"], {key: keys[key] for key in keys if key != "algorithm"}
+            rows[name] = (algorithm, rows[algorithm][1] | changed)
+        return rows
+
+    @cached_property
     def splits(self) -> Fold:
         return read_splits(self.config.data).standard
 
@@ -129,14 +147,14 @@ class Acl2014:
     def run(self) -> Path:
         """Everything; returns the table's path."""
         self.prepare()
-        etas = {name: self.cross_validate(name) for name in METHODS}
+        etas = {name: self.cross_validate(name) for name in self.methods}
         found: dict[str, dict[str, list[Tested]]] = {}
         for parser in PARSERS:
             judge = self.response(parser, "test")
             english = enumerate(read_lines(self.work / "test.en"))
             self.parsed[parser] = np.array([_row(judge, str(at), text) for at, text in english], dtype=np.float64)
             systems: dict[str, list[Tested]] = {"baseline": [self.tested(judge, self.config.start)]}
-            for name in METHODS:
+            for name in self.methods:
                 chosen = etas[name]["chosen"]
                 runs = [self.learned(name, parser, chosen, seed) for seed in self.config.seeds]
                 self.folders[name, parser] = runs
@@ -229,13 +247,14 @@ class Acl2014:
         return Path(self.config.data) / FACTS_FILE
 
     def learned(
-        self, algorithm: str, parser: str, eta: float, seed: int, shards: Sequence[str] = (), epochs: int | None = None
+        self, method: str, parser: str, eta: float, seed: int, shards: Sequence[str] = (), epochs: int | None = None
     ) -> Path:
         """The folder of a finished run. RAMPION asks no parser, so both parsers share its runs."""
+        algorithm = self.methods[method][0]
         of = f"-{parser}" if algorithm in ASKING else ""
         part = f"-without{self.shards('train').index(_left_out(self.shards('train'), shards))}" if shards else ""
-        folder = self.work / "runs" / f"{algorithm}{of}-{eta:g}-seed{seed}{part}-{self._settings_hash(algorithm)}"
-        config = self.train_config(algorithm, parser, eta, seed, shards, epochs)
+        folder = self.work / "runs" / f"{algorithm}{of}-{eta:g}-seed{seed}{part}-{self._settings_hash(method)}"
+        config = self.train_config(method, parser, eta, seed, shards, epochs)
         finished = len(read_json(folder / "manifest.json")["epochs"]) if (folder / "manifest.json").exists() else 0
         train(replace(config, epochs=max(config.epochs, finished)), folder, warn=lambda _: None)
         return folder
@@ -245,26 +264,29 @@ class Acl2014:
         number = epochs or self.train_config("rampion", "extended", 1.0, 1, (), None).epochs
         return str(RunDirectory(folder).epoch(number - 1) / "weights.txt.gz")
 
-    def _settings_hash(self, algorithm: str) -> str:
+    def _settings_hash(self, method: str) -> str:
         """Stands for the settings of a method's runs besides the number of epochs, so others have other folders."""
-        settings = {key: value for key, value in self.config.train.plain().items() if key not in ("epochs", "run")}
+        left_out = ("epochs", "run", *METHODS)
+        settings = {key: value for key, value in self.config.train.plain().items() if key not in left_out}
+        algorithm, own = self.methods[method]
         if algorithm not in ASKING:
             settings.pop("response", None)
-        others = {name: settings.pop(name, {}) for name in METHODS}
         weights = sorted(dict(Weights.read(self.config.start)).items())
-        return checksum_of({"settings": settings, "own": others[algorithm], "start": weights})[:8]
+        return checksum_of({"settings": settings, "own": own, "start": weights})[:8]
 
     def train_config(
-        self, algorithm: str, parser: str, eta: float, seed: int, shards: Sequence[str], epochs: int | None
+        self, method: str, parser: str, eta: float, seed: int, shards: Sequence[str], epochs: int | None
     ) -> TrainConfig:
         files: ParserFiles = self.parsers[parser]
-        settings: Any = self.config.train.plain()
+        algorithm, own = self.methods[method]
+        settings: Any = {key: value for key, value in self.config.train.plain().items() if key not in METHODS}
         settings = settings | {
             "shards": list(shards) or self.shards("train"),
             "layout": {"kind": "sequential", "shards": 1},
             "language_model": str(language_model_path(self.base)),
             "start": self.config.start,
             "algorithm": algorithm,
+            algorithm: own,
         }
         if epochs is not None:
             settings["epochs"] = epochs
@@ -286,17 +308,17 @@ class Acl2014:
         settings["epoch"] = epoch | {"learn": learn, "shuffle": True, "seed": seed}
         return load_train_config(settings)
 
-    def cross_validate(self, algorithm: str) -> dict[str, Any]:
+    def cross_validate(self, method: str) -> dict[str, Any]:
         """The rate with the best F1, and F1 of all of them: with the extended parser, after the last fold epoch."""
         epochs, seed = self.config.fold_epochs, self.config.seeds[0]
         scores = {}
         for eta in self.config.etas:
-            held_out = self.held_out(algorithm, "extended", eta, seed, [epochs])[epochs]
+            held_out = self.held_out(method, "extended", eta, seed, [epochs])[epochs]
             scores[eta] = system_score(held_out.rows[None], f1_scores)
         chosen = max(self.config.etas, key=lambda eta: (scores[eta], -eta))
         return {"chosen": chosen, "scores": scores}
 
-    def held_out(self, algorithm: str, parser: str, eta: float, seed: int, epochs: Sequence[int]) -> dict[int, Tested]:
+    def held_out(self, method: str, parser: str, eta: float, seed: int, epochs: Sequence[int]) -> dict[int, Tested]:
         """Each part of the training questions, translated by what was learned from the other parts in so many epochs.
 
         The questions are in the order of their numbers.
@@ -305,7 +327,7 @@ class Acl2014:
         pairs: dict[int, list[tuple[str, str]]] = {number: [] for number in epochs}
         for part in shards:
             rest = [path for path in shards if path != part]
-            folder = self.learned(algorithm, parser, eta, seed, rest, max(epochs))
+            folder = self.learned(method, parser, eta, seed, rest, max(epochs))
             for number in epochs:
                 pairs[number] += self.translated([part], self.weights_after(folder, number))
         return {number: _tested(judge, found) for number, found in pairs.items()}
@@ -326,6 +348,9 @@ class Acl2014:
     def tested(self, judge: GeoQueryResponse, weights: str, part: str = "test") -> Tested:
         """Translations of the test questions or of the training ones, with their outcomes."""
         return _tested(judge, self.translated(self.shards(part), weights))
+
+    def _asks(self, method: str) -> bool:
+        return method in self.methods and self.methods[method][0] in ASKING
 
     # Tables
 
@@ -395,6 +420,7 @@ class Acl2014:
             "folds": config.folds,
             "fold_epochs": config.fold_epochs,
             "seeds": config.seeds,
+            "variants": config.variants,
         }
         return "\n".join(f"- {key}: `{json.dumps(value)}`" for key, value in plain.items())
 
@@ -406,7 +432,7 @@ class Acl2014:
         systems: dict[str, System] = {}
         for parser in PARSERS:
             for name, tested in found[parser].items():
-                title = name.upper() + (f", {parser} parser" if name in ASKING else "")
+                title = name.upper() + (f", {parser} parser" if self._asks(name) else "")
                 systems[title] = System(title, [run.texts for run in tested])
                 for seed, folder in zip(self.config.seeds, self.folders.get((name, parser), ()), strict=False):
                     runs[title if len(self.config.seeds) == 1 else f"{title}, seed {seed}"] = folder

@@ -3,7 +3,21 @@
 from itersel.metrics.sentence import sentence_values
 
 
-def learn(lists, start, eta, *, cost, feedback, scale, judge, references=None, epochs=1, limit=None, keep="grow"):
+def learn(
+    lists,
+    start,
+    eta,
+    *,
+    cost,
+    feedback,
+    scale,
+    judge,
+    references=None,
+    epochs=1,
+    limit=None,
+    keep="grow",
+    failures=False,
+):
     """`lists` are (id, texts, feature dicts, references). Returns weights, won references, and what was counted."""
     w, won = dict(start), references or {}
     counts = {"successes": 0, "skipped": 0, "updates": 0}
@@ -47,7 +61,9 @@ def learn(lists, start, eta, *, cost, feedback, scale, judge, references=None, e
                         return place
                 return None
 
-            if not feedback:
+            if success and failures:
+                better = worse = None
+            elif not feedback:
                 better, worse = top(-1, True), top(+1, False)
             elif success:
                 better, worse = best, top(+1, False)

@@ -1,8 +1,7 @@
 """Which forms a question can mean: a well-formed tree comes in, and whether it makes sense on the database goes out.
 
 A decoder's list has forms such as `cityid('boston', 'massachusetts')` or `largest_one(state(all))`. They are
-well-formed, but they can have no answer, and the right form is often next on the list. All 880 forms of the data set
-are plausible.
+well-formed, but can have no answer, and the right form is often next on the list. All 880 forms are plausible.
 """
 
 from __future__ import annotations

@@ -53,11 +53,16 @@ def run(data, rule, judge, folder, epochs=1, limit=None, block=1, start=None):
 @given(
     lists=lists,
     rule=st.one_of(
-        st.builds(HopeFear, scale=st.sampled_from([0.0, 1.0, 0.5]), references=st.sampled_from(REFERENCES)),
+        st.builds(
+            HopeFear,
+            scale=st.sampled_from([0.0, 1.0, 0.5]),
+            references=st.sampled_from(REFERENCES),
+            corrections_only=st.booleans(),
+        ),
         st.builds(
             HopeFear, scale=st.sampled_from([0.0, 1.0]), **{key: st.just(value) for key, value in RAMPION.items()}
         ),
-        st.just(HopeFear(**EXEC)),
+        st.builds(HopeFear, corrections_only=st.booleans(), **{key: st.just(value) for key, value in EXEC.items()}),
     ),
     good=st.sets(texts, max_size=30),
     letters=st.sets(st.sampled_from("uvwxy")),
@@ -73,6 +78,7 @@ def test_it_equals_the_twin(tmp_path_factory, lists, rule, good, letters, limit,
         for number, (entries, reference) in enumerate(lists)
     ]
     options = {"cost": rule.cost, "feedback": rule.feedback, "scale": rule.scale, "keep": rule.references}
+    options["failures"] = rule.corrections_only
     expected, won, counts = learn(data, {"a": 0.5}, ETA, judge=judge, epochs=2, limit=limit, **options)
     folder = tmp_path_factory.mktemp("lists")
     found, feedback = run(data, rule, judge, folder, epochs=2, limit=limit, block=block, start={"a": 0.5})
@@ -98,6 +104,9 @@ SCORES, METRIC = np.array([3.0, 2.0, 1.0, 0.0]), np.array([0.25, 1.0, 0.5, 0.0])
         pytest.param(HopeFear(**EXEC), "01", (0, 2), "012", id="exec, the best succeeds"),
         pytest.param(HopeFear(**EXEC), "0123", None, "0123", id="exec, nothing fails"),
         pytest.param(HopeFear(**EXEC), "", None, "0123", id="exec, nothing succeeds"),
+        pytest.param(HopeFear(**EXEC, corrections_only=True), "01", None, "0", id="exec, only failures count"),
+        pytest.param(HopeFear(corrections_only=True), "13", (1, 0), "01", id="rebol, only failures count: one"),
+        pytest.param(HopeFear(corrections_only=True), "03", None, "0", id="rebol, only failures count: none"),
         pytest.param(HopeFear(), "13", (1, 0), "01", id="rebol, the best fails"),
         pytest.param(HopeFear(scale=1), "03", (0, 2), "032", id="rebol, scaled, the best succeeds"),
         pytest.param(HopeFear(scale=1), "23", (2, 0), "012", id="rebol, scaled, the best fails"),

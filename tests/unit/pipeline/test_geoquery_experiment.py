@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from geoquery_outcomes import outcomes
+from itersel.base.errors import ConfigError
 from itersel.pipeline.geoquery_experiment import Acl2014, load_experiment
 from report_runs import HOSTILE, make_runs
 
@@ -17,6 +18,17 @@ def test_the_shipped_configuration_is_valid():
     config = load_experiment(CONF, ["seeds=[1, 2]"])
     assert (config.folds, config.seeds) == (3, (1, 2))
     assert len(config.corpora) == 10
+
+
+def test_variants_are_rows_with_settings_of_their_own():
+    variants = "variants={all: {algorithm: rebol, corrections_only: false, references: fixed}}"
+    changed = ["train.rebol.corrections_only=true", "train.rebol.scale=1", variants]
+    methods = Acl2014(load_experiment(CONF, changed)).methods
+    assert methods["rebol"] == ("rebol", {"scale": 1, "corrections_only": True})
+    assert methods["all"] == ("rebol", {"scale": 1, "corrections_only": False, "references": "fixed"})
+    for bad in ("variants={rebol: {algorithm: rebol}}", "variants={all: {scale: 1}}"):
+        with pytest.raises(ConfigError, match="variants"):
+            load_experiment(CONF, [bad])
 
 
 @pytest.fixture(scope="module")
