@@ -53,7 +53,7 @@ def test_tuners_for_several_domains_on_the_sample(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "name",
-    ["wmt2013", "perceptron", "wmt2013-sample", "pbml2011", "pbml2011-lambda", "tuners", "tuners-sparse"],
+    ["wmt2013", "perceptron", "wmt2013-sample", "pbml2011", "pbml2011-lambda", "tuners", "tuners-seeds"],
 )
 def test_the_configurations_are_valid(name):
     config = load_experiment(ROOT / "conf" / "experiments" / f"{name}.yaml")
