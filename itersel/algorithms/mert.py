@@ -52,9 +52,9 @@ class MertConfig(TunerConfig):
     reach: Annotated[float, Range(0)] = 0.1
     """How far a step goes into an interval without an end."""
     fixed: tuple[str, ...] = ()
-    """Features that keep their proportion to the absolute sum of the start weights: no search moves them."""
+    """Features that no search moves: their weights keep their proportions to each other."""
     ranges: tuple[str, ...] = ()
-    """Features with limits, such as `WordPenalty=-1:0` or `LanguageModel=0:`; weights have an absolute sum of 1."""
+    """Features with limits, such as `WordPenalty=-0.3:0` or `LanguageModel=0:`, for weights at an absolute sum of 1."""
     sparse: Annotated[str, OneOf("fixed", "grouped")] = "fixed"
     """Template features: fixed, or grouped, one dimension per template that scales all its weights."""
 
@@ -166,7 +166,7 @@ class Mert(Tuner):
             earlier = np.array([weights.get(one.name, at) for one, at in zip(space.dimensions, point, strict=True)])
             if tuple(earlier) not in known and len(points) < max(self.config.starts // 2, 1):
                 known.add(tuple(earlier))
-                points.append(earlier)
+                points.append(within(space, earlier))
         draw = generator(self.config.seed, tuning.number)
         while len(points) < self.config.starts:
             points.append(normalised_point(space, within(space, random_point(draw, space, scales, point))))

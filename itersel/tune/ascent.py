@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from itersel.base.errors import ConfigError
 from itersel.tune.space import Lines, SearchSpace
 from itersel.tune.surface import Step
 
@@ -93,18 +94,62 @@ def random_point(draw: np.random.Generator, space: SearchSpace, scales: Point, h
 
 
 def within(space: SearchSpace, point: Point) -> Point:
-    """The point's coordinates within the dimensions' ranges; a sign that is not allowed is turned."""
-    made = point.copy()
+    """The point's coordinates within the dimensions' ranges; a sign that is not allowed is turned.
+
+    Where there are limits other than 0, features are brought to an absolute sum of 1; what no limit stops keeps its
+    proportions.
+    """
+    made, shares = point.copy(), space.shares
+    if shares and (total := space.absolute_sum(made)) > 0:
+        made /= total
     for k in space.free:
         one = space.dimensions[k]
         if not one.low <= made[k] <= one.high and one.low <= -made[k] <= one.high:
             made[k] = -made[k]
         made[k] = min(max(made[k], one.low), one.high)
-    return made
+    return _shared_out(space, made, shares) if shares else made
+
+
+def _shared_out(space: SearchSpace, point: Point, shares: Sequence[int]) -> Point:
+    """Coordinates times the factor that gives features an absolute sum of 1, where those in `shares` stop at their
+    limits."""
+    low, high = np.zeros(len(space)), np.full(len(space), math.inf)
+    signs = np.where(point < 0, -1.0, 1.0)
+    for k in shares:
+        one = space.dimensions[k]
+        if point[k] == 0 and one.high <= 0:
+            signs[k] = -1.0
+        least, most = (one.low, one.high) if signs[k] > 0 else (-one.high, -one.low)
+        low[k], high[k] = max(least, 0.0), most
+    features = np.array([one.is_feature for one in space.dimensions])
+    free = np.isin(np.arange(len(space)), space.free) & features
+    for sizes in (np.abs(point), np.where(free, np.maximum(np.abs(point), 1e-3), np.abs(point))):
+        factor = _factor(sizes[features], low[features], high[features])
+        if factor is not None:
+            return np.asarray(signs * np.clip(factor * sizes, low, high))
+    raise ConfigError(
+        "the ranges allow no weights with an absolute sum of 1",
+        hint="A limit other than 0 is a share of the absolute sum of all weights: widen the ranges.",
+    )
+
+
+def _factor(sizes: Point, low: Point, high: Point) -> float | None:
+    """The factor at which the sizes, each within its limits, add up to 1; None if there is none."""
+    moved = sizes > 0
+    ends = np.concatenate([low[moved] / sizes[moved], high[moved] / sizes[moved]])
+    factors = np.unique(np.concatenate([[0.0], ends[np.isfinite(ends)]]))
+    factors = np.append(factors, factors[-1] + 1.0)  # linear from there on
+    sums = np.clip(np.outer(factors, sizes), low, high).sum(axis=1)
+    if sums[0] > 1:
+        return None
+    if sums[-1] >= 1:
+        return float(np.interp(1.0, sums, factors))
+    rise = sums[-1] - sums[-2]
+    return float(factors[-1] + (1 - sums[-1]) / rise) if rise > 0 else None
 
 
 def normalised_point(space: SearchSpace, point: Point) -> Point:
-    """The point with features at an absolute sum of 1, unless something that is held or limited fixes the scale."""
+    """The point with features at an absolute sum of 1, unless something that is held fixes the scale."""
     features = [k for k, one in enumerate(space.dimensions) if one.is_feature]
     total = float(np.abs(point[features]).sum())
     if space.has_scale or total == 0:

@@ -65,9 +65,21 @@ class SearchSpace:
 
     @property
     def has_scale(self) -> bool:
-        """Whether points that differ by a factor are different: a dimension is held, or has a limit other than 0."""
-        limits = [end for one in self.dimensions for end in (one.low, one.high)]
-        return len(self.free) < len(self) or any(np.isfinite(end) and end != 0 for end in limits)
+        """Whether a dimension is held: the search leaves its coordinate alone, so it does not normalise points."""
+        return len(self.free) < len(self)
+
+    @property
+    def shares(self) -> list[int]:
+        """Free features with a limit other than 0, which is a share of the absolute sum of all features' weights."""
+        return [
+            k
+            for k in self.free
+            if any(np.isfinite(end) and end != 0 for end in (self.dimensions[k].low, self.dimensions[k].high))
+        ]
+
+    def absolute_sum(self, point: Floats) -> float:
+        """Of the features' weights."""
+        return float(np.abs(point[[k for k, one in enumerate(self.dimensions) if one.is_feature]]).sum())
 
     def weights(self, point: Floats) -> dict[str, float]:
         """A point as weights of features."""
@@ -94,13 +106,46 @@ class SearchSpace:
         return np.ascontiguousarray((rows @ scipy.sparse.csr_array(self.matrix(lists.names))).toarray().T)
 
     def steps(self, point: Floats, direction: Floats) -> tuple[float, float]:
-        """The steps from the point that stay within the dimensions' ranges."""
+        """The steps from the point, without a gap, that stay within the dimensions' ranges.
+
+        A limit other than 0 holds for weights at an absolute sum of 1, whatever the sum at the step is.
+        """
         low, high = -np.inf, np.inf
         for dimension, at, slope in zip(self.dimensions, point.tolist(), direction.tolist(), strict=True):
+            least = dimension.low if dimension.low == 0 else -np.inf
+            most = dimension.high if dimension.high == 0 else np.inf
             if slope:
-                ends = sorted(((dimension.low - at) / slope, (dimension.high - at) / slope))
+                ends = sorted(((least - at) / slope, (most - at) / slope))
                 low, high = max(low, ends[0]), min(high, ends[1])
+        if shares := self.shares:
+            low = max(low, -self._reach(shares, point, -direction))
+            high = min(high, self._reach(shares, point, direction))
         return float(low), float(high)
+
+    def _reach(self, shares: Sequence[int], point: Floats, direction: Floats) -> float:
+        """How far from the point the features keep within their shares of the absolute sum.
+
+        What is left to a limit is linear between the steps at which a feature's weight is 0.
+        """
+        turns = [
+            -at / slope
+            for one, at, slope in zip(self.dimensions, point.tolist(), direction.tolist(), strict=True)
+            if one.is_feature and slope and -at / slope > 0
+        ]
+        steps = [0.0, *sorted(turns)]
+        steps.append(steps[-1] + 1.0)  # linear from there on
+        sums = [self.absolute_sum(point + step * direction) for step in steps]
+        reach = np.inf
+        for k in shares:
+            for sign, limit in ((1.0, self.dimensions[k].low), (-1.0, self.dimensions[k].high)):
+                if np.isinf(limit) or limit == 0:
+                    continue
+                left = [
+                    sign * (point[k] + step * direction[k] - limit * total)
+                    for step, total in zip(steps, sums, strict=True)
+                ]
+                reach = min(reach, _first_zero(steps, left))
+        return reach
 
     def to_json(self) -> list[list[object]]:
         return [[one.name, dict(one.members), one.held, one.low, one.high] for one in self.dimensions]
@@ -108,6 +153,17 @@ class SearchSpace:
     @classmethod
     def from_json(cls, values: Sequence[Sequence[object]]) -> SearchSpace:
         return cls(tuple(Dimension(*one) for one in values))  # type: ignore[arg-type]
+
+
+def _first_zero(steps: Sequence[float], values: Sequence[float]) -> float:
+    """Where a function that begins at 0 or above falls below 0: linear between the steps, and on beyond the last."""
+    before, at = 0.0, max(float(values[0]), 0.0)
+    for step, value in zip(steps[1:], values[1:], strict=True):
+        if value < 0:
+            return before + (step - before) * at / (at - value)
+        before, at = step, value
+    fall = (values[-2] - values[-1]) / (steps[-1] - steps[-2])
+    return before + at / fall if fall > 0 else np.inf
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,6 +88,48 @@ def test_ranges_and_fixed_features(data, tmp_path):
     assert name not in fixed and "LanguageModel" not in fixed, "their start weights are 0"
 
 
+def write_random_lists(folder, seed):
+    """Twenty lists of eight hypotheses with three features, and start weights."""
+    draw = random.Random(seed)
+    lines = [
+        f"{number} ||| {' '.join(draw.choices('abcdef', k=draw.randint(4, 7)))} ||| f={draw.gauss(0, 1)}"
+        f" g={draw.gauss(0, 1)} h={draw.gauss(0, 1)} ||| 0\n"
+        for number in range(20)
+        for _ in range(8)
+    ]
+    (folder / "lists").write_text("".join(lines))
+    (folder / "references").write_text("a b c d e\n" * 20)
+    Weights({name: draw.gauss(0, 1) for name in "fgh"}).write(folder / "start")
+
+
+def reranked(folder, own, place="run"):
+    """The only round's entry and the weights, from the start weights of the folder."""
+    config = replace(reranker(folder), start=str(folder / "start"), own=own, epochs=1)
+    train_reranker(config, folder / place, warn=[].append)
+    (entry,) = json.loads((folder / place / "manifest.json").read_text())["epochs"]
+    return entry, dict(Weights.read(folder / place / "weights.txt.gz"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ranges_hold_for_the_result(tmp_path, seed):
+    """Limits are for weights at an absolute sum of 1, which the result has."""
+    write_random_lists(tmp_path, seed)
+    Weights({"f": 0.3, "g": 0.4, "h": 0.3}).write(tmp_path / "start")
+    limits = "f=0.3:0.5", "h=-0.1:0.4"
+    entry, weights = reranked(tmp_path, MertConfig(starts=3, ranges=limits))
+    assert 0.3 - 1e-9 <= weights["f"] <= 0.5 + 1e-9 and -0.1 - 1e-9 <= weights["h"] <= 0.4 + 1e-9
+    assert math.fsum(map(abs, weights.values())) == pytest.approx(1)
+    assert entry["start_score"] < entry["tune_score"] == pytest.approx(bleu_of_first(tmp_path / "lists", weights))
+
+
+def test_fixed_features_keep_their_proportions(tmp_path):
+    write_random_lists(tmp_path, 3)
+    Weights({"f": 0.3, "g": -0.4, "h": 0.3}).write(tmp_path / "start")
+    _, weights = reranked(tmp_path, MertConfig(starts=3, fixed=("f", "g")))
+    assert weights["g"] == pytest.approx(-4 / 3 * weights["f"]) and weights["f"] > 0
+    assert weights["h"] != pytest.approx(weights["f"]), "the third one has moved"
+
+
 def test_a_feature_that_never_varies_is_named(data, tmp_path):
     warnings = []
     tuned(replace(data, epochs=1), tmp_path, QUICK, warnings)
@@ -122,21 +164,9 @@ def test_lists_of_any_system(tmp_path):
 @pytest.mark.parametrize("seed", range(6))
 def test_it_never_ends_below_its_start_on_the_lists(tmp_path, seed):
     """The lists stay the same, so what it starts from and what it ends with can be compared."""
-    draw = random.Random(seed)
-    lines = [
-        f"{number} ||| {' '.join(draw.choices('abcdef', k=draw.randint(4, 7)))} ||| f={draw.gauss(0, 1)}"
-        f" g={draw.gauss(0, 1)} h={draw.gauss(0, 1)} ||| 0\n"
-        for number in range(20)
-        for _ in range(8)
-    ]
-    (tmp_path / "lists").write_text("".join(lines))
-    (tmp_path / "references").write_text("a b c d e\n" * 20)
-    Weights({name: draw.gauss(0, 1) for name in "fgh"}).write(tmp_path / "start")
-    config = replace(reranker(tmp_path), start=str(tmp_path / "start"), own=MertConfig(starts=1, steps=seed + 1))
-    train_reranker(config, tmp_path / "run", warn=[].append)
-    (entry,) = json.loads((tmp_path / "run" / "manifest.json").read_text())["epochs"]
+    write_random_lists(tmp_path, seed)
+    entry, weights = reranked(tmp_path, MertConfig(starts=1, steps=seed + 1))
     assert entry["start_score"] < entry["list_score"] == pytest.approx(entry["tune_score"])
-    weights = dict(Weights.read(tmp_path / "run" / "weights.txt.gz"))
     assert entry["tune_score"] == pytest.approx(bleu_of_first(tmp_path / "lists", weights), abs=1e-9)
     check_sections(tmp_path / "run" / "epoch-001" / "sections.json", tmp_path / "lists", weights)
 
