@@ -71,6 +71,27 @@ def test_long_lists_and_any_registers(seed, whole):
             assert surface.sums_at(step).tolist() == oracle.sums_at(lists, origin, direction, step).tolist()
 
 
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([1, 6, 40]))
+@settings(max_examples=40, deadline=None)
+def test_several_lines_in_one_pass(seed, whole, origins):
+    """What one line's envelopes leave behind speeds up the next one's: all are as if each was the only one."""
+    lists, _, _ = random_lists(seed, whole, longest=20)
+    draw = np.random.default_rng(seed)
+    pairs = []
+    for _ in range(origins):
+        origin = draw.integers(-3, 4, 3).astype(float) if whole else draw.normal(size=3)
+        directions = [*np.eye(3), draw.integers(-2, 3, 3) if whole else draw.normal(size=3)]
+        pairs += [(origin, directions[k].astype(float)) for k in draw.permutation(4)[: draw.integers(1, 5)]]
+    features = np.ascontiguousarray(np.concatenate([one for one, _ in lists]).T)
+    offsets = np.cumsum([0, *(len(one) for one, _ in lists)])
+    statistics = np.concatenate([rows for _, rows in lists])
+    several = list_surfaces(features, offsets, statistics, *(np.array(ends) for ends in zip(*pairs, strict=True)))
+    assert len(several) == len(pairs)
+    for (origin, direction), found in zip(pairs, several, strict=True):
+        for one, other in zip(found.arrays, surface_of(lists, origin, direction).arrays, strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
 @given(st.integers(0, 10**6), st.sampled_from(["bleu", "bleu=0.3", "bleu=1 ter=0.5"]))
 @settings(max_examples=60, deadline=None)
 def test_no_interval_is_better_than_the_best_step(seed, metric):

@@ -7,7 +7,8 @@ import sacrebleu
 from itersel.metrics.corpus import CorpusMetric
 from itersel.metrics.sentence import sentence_values
 from itersel.tune.objective import Objective
-from itersel.tune.surface import list_surfaces
+from itersel.tune.surface import StepRange, list_surfaces
+from oracles import line_search as oracle
 
 WORDS = ["the", "a", "small", "house", "is", "old", "dog", "sees", "no", "cat"]
 
@@ -20,6 +21,13 @@ def corpus(seed, references=2):
         return " ".join(draw.choice(WORDS, draw.integers(3, 9)))
 
     return [([line() for _ in range(6)], [line() for _ in range(references)]) for _ in range(20)]
+
+
+def sacrebleus(name, outputs, streams):
+    """What a metric of an objective says of a corpus, from 0 to 1."""
+    kind = {"bleu": sacrebleu.BLEU(tokenize="none"), "chrf": sacrebleu.CHRF(), "ter": sacrebleu.TER()}[name]
+    score = kind.corpus_score(outputs, streams).score / 100
+    return 1 - score if name == "ter" else score
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
@@ -60,14 +68,51 @@ def test_the_score_at_the_chosen_step_is_sacrebleus_of_what_is_ranked_first(name
     scores = ((origin + found.step * direction) @ features).reshape(20, 6)
     first = [texts[k] for (texts, _), k in zip(data, scores.argmax(axis=1), strict=True)]
     streams = list(zip(*(refs for _, refs in data), strict=True))
-    expected = 0.0
-    for part in name.split():
-        metric = part.partition("=")[0]
-        kind = {"bleu": sacrebleu.BLEU(tokenize="none"), "chrf": sacrebleu.CHRF(), "ter": sacrebleu.TER()}[metric]
-        score = kind.corpus_score(first, streams).score / 100
-        expected += 1 - score if metric == "ter" else score
+    expected = sum(sacrebleus(part.partition("=")[0], first, streams) for part in name.split())
     assert found.score == pytest.approx(expected)
     assert found.score > found.before
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "bleu=1 ter=0.5", "chrf=3 bleu=0.25"])
+def test_no_place_on_a_line_is_better_by_sacrebleu(name):
+    """Brute force: what is ranked first between any two neighbouring crossings of any list, scored by sacrebleu."""
+    data, draw, objective = corpus(6)[:4], np.random.default_rng(7), Objective(name)
+    features = draw.normal(size=(3, 24))
+    statistics = np.concatenate([objective.statistics(texts, refs) for texts, refs in data])
+    origin, direction = draw.normal(size=3), draw.normal(size=3)
+    (surface,) = list_surfaces(features, np.arange(0, 25, 6), statistics, origin[None], direction[None])
+    lists = [(features[:, 6 * k : 6 * k + 6].T, None) for k in range(4)]
+    streams = list(zip(*(refs for _, refs in data), strict=True))
+    scores = set()
+    for step in oracle.places(lists, origin, direction)[1]:
+        ranked = ((origin + step * direction) @ features).reshape(4, 6).argmax(axis=1)
+        first = [texts[k] for (texts, _), k in zip(data, ranked, strict=True)]
+        terms = (part.split("=") for part in name.split())
+        scores.add(sum(float(w[0] if w else 1) * sacrebleus(metric, first, streams) for metric, *w in terms))
+    assert len(scores) > 2
+    assert surface.best_step(objective, StepRange(least_width=0.0)).score == pytest.approx(max(scores))
+
+
+def test_the_best_step_depends_on_the_reference_length():
+    """By hand: 4 words, or from step 1 on 7 words, all of them right; references of 2, 4 and 9 words."""
+    references, texts = ["a b", "a b c d", "a b c d e f g h i"], ["a b c d", "a b c d e f g"]
+    scores = {}
+    for kind in ("closest", "shortest", "average"):
+        objective = Objective("bleu", kind)
+        (surface,) = list_surfaces(
+            np.array([[1.0, 0.0], [0.0, 1.0]]),
+            np.array([0, 2]),
+            objective.statistics(texts, references),
+            np.array([[1.0, 0.0]]),
+            np.array([[0.0, 1.0]]),
+        )
+        scores[kind] = [objective.score(surface.sums_at(step)) for step in (0.0, 2.0)]
+        found = surface.best_step(objective)
+        assert (found.step, found.score) == ((0.0, scores[kind][0]) if kind != "average" else (1.1, scores[kind][1]))
+    # All n-grams match, so that only the length counts: exp(1 − r/h) with r = 4 and 9; 2; 5.
+    assert scores["closest"] == pytest.approx([1.0, np.exp(1 - 9 / 7)])
+    assert scores["shortest"] == [1.0, 1.0]
+    assert scores["average"] == pytest.approx([np.exp(1 - 5 / 4), 1.0])
 
 
 @pytest.mark.parametrize("form", ["stupid_bleu", "fixed_stupid_bleu"])

@@ -18,6 +18,16 @@ def test_pairs_are_ordered_wide_and_few():
     assert again.tolist() == pairs.tolist()
 
 
+def test_the_widest_of_all_that_were_drawn_stay():
+    """The paper's sampler line by line, with the same draws: many pairs are wide enough, few stay."""
+    scores = np.round(np.random.default_rng(8).uniform(size=20), 2)
+    drawn = np.random.default_rng(9).integers(0, 20, (400, 2)).tolist()
+    wide = [(i, j) if scores[i] > scores[j] else (j, i) for i, j in drawn if abs(scores[i] - scores[j]) >= 0.1]
+    widest = sorted(wide, key=lambda pair: scores[pair[1]] - scores[pair[0]])[:25]
+    pairs = sample_pairs(scores, PairSampling(400, 25, 0.1), np.random.default_rng(9))
+    assert len(wide) > 200 and list(map(tuple, pairs.tolist())) == widest
+
+
 def test_no_pairs_where_nothing_differs():
     assert len(sample_pairs(np.ones(5), PairSampling(threshold=0.0), np.random.default_rng(1))) == 0
     assert len(sample_pairs(np.ones(1), PairSampling(), np.random.default_rng(1))) == 0
@@ -29,6 +39,21 @@ def test_the_gradient_is_the_losss():
     _, gradient = loss_and_gradient(matrix, weights)
     expected = scipy.optimize.approx_fprime(weights, lambda w: loss_and_gradient(matrix, w)[0], 1e-6)
     np.testing.assert_allclose(gradient, expected, atol=1e-4)
+
+
+def test_both_signs_are_one_example():
+    """A classifier of x(better) − x(worse) as + and the opposite as −, written out, has the same optimum."""
+    draw = np.random.default_rng(5)
+    rows = draw.normal(size=(30, 3)) + np.array([0.5, -0.2, 0.0])
+    examples, labels = np.concatenate([rows, -rows]), np.array([1.0] * 30 + [-1.0] * 30)
+
+    def loss(w):
+        return np.mean(np.log(1 + np.exp(-labels * (examples @ w)))) + 0.05 * (w @ w)
+
+    expected = scipy.optimize.minimize(loss, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12})
+    matrix = scipy.sparse.csr_array(rows)
+    weights, reached = fit(lambda w: loss_and_gradient(matrix, w), np.zeros(3), 0.1, 30, 100)
+    assert weights == pytest.approx(expected.x, abs=1e-4) and reached == pytest.approx(expected.fun, abs=1e-8)
 
 
 def test_two_sentences_by_hand():
