@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from itersel.algorithms.base import Algorithm, ItemsContext, Model, Round, RunContext
 from itersel.algorithms.mert import Mert, MertConfig
-from itersel.algorithms.tuner import Tuned, Tuner, Tuning, named
+from itersel.algorithms.tuner import Tuned, Tuner, Tuning, check_outcome, named
 from itersel.base.config import Range
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Figure
@@ -148,6 +148,9 @@ class AvgMert(Algorithm):
 
     def finished(self, history: Sequence[Mapping[str, Any]]) -> bool:
         return bool(history[-1]["active"] == 0)
+
+    def conclude(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:
+        check_outcome(history, chosen)
 
 
 class MultitaskMert(AvgMert):

@@ -304,19 +304,23 @@ class Tuner(Algorithm):
         return nothing_new or last["weight_change"] < self.config.least_change
 
     def conclude(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:
-        """A run that made things worse, or whose output is no translation, is not a success."""
-        best = max(entry["tune_score"] for entry in history)
-        if best < chosen["start_score"]:
-            raise InputError(
-                f"no round reached the tuning score of the start weights ({chosen['start_score']:.2f}): the best has"
-                f" {best:.2f}",
-                hint="Keep the start weights, or allow more rounds (epochs) and a larger k.",
-            )
-        if not SHORT <= chosen["length_ratio"] <= LONG:
-            raise InputError(
-                f"with the chosen weights, output has {chosen['length_ratio']:.2f} times the references' length",
-                hint="Allow more rounds (epochs) and a larger k, or start from other weights.",
-            )
+        check_outcome(history, chosen)
+
+
+def check_outcome(history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:
+    """A run that made things worse, or whose output is no translation, is not a success."""
+    best = max(entry["tune_score"] for entry in history)
+    if best < chosen["start_score"]:
+        raise InputError(
+            f"no round reached the tuning score of the start weights ({chosen['start_score']:.2f}): the best has"
+            f" {best:.2f}",
+            hint="Keep the start weights, or allow more rounds (epochs) and a larger k.",
+        )
+    if not SHORT <= chosen["length_ratio"] <= LONG:
+        raise InputError(
+            f"with the chosen weights, output has {chosen['length_ratio']:.2f} times the references' length",
+            hint="Allow more rounds (epochs) and a larger k, or start from other weights.",
+        )
 
 
 def named(weights: Vector, names: Sequence[str] | frozenset[str]) -> dict[str, float]:

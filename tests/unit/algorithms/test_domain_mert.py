@@ -8,12 +8,13 @@ import pytest
 from engine_cases import small_data
 from itersel.algorithms.domain_mert import MultitaskMertConfig, moved_towards
 from itersel.algorithms.mert import MertConfig
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
 from itersel.model.domain_weights import average
 from itersel.model.features import Weights
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
+from itersel.shards.shard import Shard, ShardWriter
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +63,54 @@ def test_a_domain_that_is_done_rests(data, tmp_path):
                 assert new[domain] == old[domain] and after[domain]["facts"]["line_searches"] == 0
 
 
-def test_a_large_lambda_makes_all_domains_equal(data, tmp_path):
-    own = MultitaskMertConfig(k=5, starts=2, lambda_=10.0)
-    with pytest.raises(Exception, match="all weights became 0"):
-        tuned(data, tmp_path / "zero", "multitask_mert", own, epochs=2)
-    own = replace(own, lambda_=0.02)
-    rounds, _ = tuned(data, tmp_path / "run", "multitask_mert", own, epochs=2)
-    assert len(rounds) == 2
+def test_a_domains_result_moves_by_lambda(data, tmp_path):
+    """In the first round the mean is 0, so what MERT alone finds moves towards 0 by λ, and is normalised again."""
+    own = MultitaskMertConfig(k=5, starts=2, lambda_=0.0)
+    ((free,), mean) = tuned(data, tmp_path / "free", "multitask_mert", own, epochs=1)
+    ((moved,), moved_mean) = tuned(data, tmp_path / "moved", "multitask_mert", replace(own, lambda_=0.05), epochs=1)
+    assert average(list(free.values())) == pytest.approx(mean)
+    assert average(list(moved.values())) == pytest.approx(moved_mean)
+    for domain, weights in free.items():
+        left = {name: abs(value) - 0.05 for name, value in weights.items() if abs(value) > 0.05}
+        assert 0 < len(left) < len(weights)
+        expected = {name: value / sum(left.values()) * (1 if weights[name] > 0 else -1) for name, value in left.items()}
+        assert moved[domain] == pytest.approx(expected)
+
+
+def test_a_large_lambda_leaves_no_weights(data, tmp_path):
+    with pytest.raises(InputError, match="all weights became 0"):
+        tuned(data, tmp_path, "multitask_mert", MultitaskMertConfig(k=5, starts=2, lambda_=10.0), epochs=2)
+
+
+def test_it_ends_when_the_mean_stays(data, tmp_path):
+    """Of the mean's change in the second round, a little more or less as the threshold."""
+    own = MultitaskMertConfig(k=5, starts=2, lambda_=0.02, threshold=0.0)
+    tuned(data, tmp_path / "run", "multitask_mert", own, epochs=3)
+    means = [dict(Weights.read(tmp_path / "run" / f"epoch-{k:03d}" / "weights.txt.gz")) for k in (1, 2)]
+    names = {*means[0], *means[1]}
+    change = max(abs(means[0].get(name, 0.0) - means[1].get(name, 0.0)) for name in names)
+    assert 0 < change < 0.9
+    for factor, rounds in ((1.001, 2), (0.999, 3)):
+        place = tmp_path / str(factor)
+        assert len(tuned(data, place, "multitask_mert", replace(own, threshold=factor * change))[0]) == rounds
+
+
+def test_domains_from_several_sets(data, tmp_path):
+    """Shards without labels are domains of their own: the weights are those of their sets' shards with labels."""
+    labelled, bare = [], []
+    for number, path in enumerate(data.shards[:2]):
+        shard = Shard(path)
+        for made, domain in ((labelled, f"shard {number}"), (bare, "")):
+            writer = ShardWriter(groups=shard.groups)
+            for k in range(len(shard)):
+                writer.add(shard.source(k), shard.references(k), shard.grammar(k), id=shard.id(k), domain=domain)
+            made.append(str(tmp_path / f"{number}.{domain or 'bare'}.itsh"))
+            writer.write(made[-1])
+    found = []
+    for shards, layout in ((labelled, LayoutConfig("domains")), (bare, LayoutConfig())):
+        config = replace(data, shards=tuple(shards), layout=layout)
+        found.append(tuned(config, tmp_path / layout.kind, "avg_mert", MertConfig(k=5, starts=2), epochs=2))
+    assert found[0] == found[1] and sorted(found[1][0][-1]) == ["shard 0", "shard 1"]
 
 
 def test_one_domain_is_not_enough(data, tmp_path):
