@@ -15,6 +15,7 @@ from typing import Annotated
 
 import numpy.typing as npt
 
+from itersel.base import events
 from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import InputError
 from itersel.base.files import read_lines
@@ -101,11 +102,12 @@ def compile_lists(
     References may be absent if lines have objectives. With `merge`, the files' lists of a sentence are joined
     (itersel.lists.merging).
     """
+    missing = list[int]()
     given: Iterable[AnyList] = read_merged_lists(lists, fields) if merge else read_lists(lists, fields)
     if merge:  # equal texts with different features are what tuners learn from
         objective = replace(objective, unique=False)
     items: Iterable[tuple[AnyList, Sequence[str]]]
-    items = with_references(given, references, references_by) if references else ((one, ()) for one in given)
+    items = with_references(given, references, references_by, missing) if references else ((one, ()) for one in given)
     if part is not None:
         items = (item for place, item in enumerate(items) if place in part)
     make = partial(objective.compile, own_score=own_score)
@@ -113,6 +115,11 @@ def compile_lists(
     with contextlib.closing(compiled), Progress("compile", unit="lists") as progress:
         corpus_metric = CORPUS_METRICS[objective.metric] if references else ""
         write_table(_counted(compiled, progress, lists), output, corpus_metric)
+    if missing and (part is None or not part.held_out):
+        events.warn(
+            f"{len(missing)} of the references have no list (the first: {references[0]}:{missing[0]}): their sentences"
+            " do not count"
+        )
 
 
 def _counted(compiled: Iterable[CompiledList], progress: Progress, paths: Sequence[str]) -> Iterator[CompiledList]:
@@ -124,9 +131,12 @@ def _counted(compiled: Iterable[CompiledList], progress: Progress, paths: Sequen
 
 
 def with_references(
-    lists: Iterable[AnyList], paths: Sequence[str], by: str = "id"
+    lists: Iterable[AnyList], paths: Sequence[str], by: str = "id", missing: list[int] | None = None
 ) -> Iterator[tuple[AnyList, Sequence[str]]]:
-    """Each list with its lines of the references: the line of its id, from 0 (`id`), or of its place (`list`)."""
+    """Each list with its lines of the references: the line of its id, from 0 (`id`), or of its place (`list`).
+
+    The numbers of lines without a list, from 1, are added to `missing`; empty lines are none.
+    """
     lines = _side_by_side(paths)
     read = 0
     current: Sequence[str] = ()
@@ -147,9 +157,15 @@ def with_references(
                     hint="Ids count lines from 0." if by == "id" else "There must be a line for every list.",
                 )
             current, read = following, read + 1
+            if missing is not None and read <= wanted and any(line.strip() for line in current):
+                missing.append(read)
         yield one, current
-    if by == "list" and next(lines, None) is not None:
-        raise InputError(f"there are references for more than the {read} lists", where=f"{paths[0]}:{read + 1}")
+    for following in lines:
+        read += 1
+        if by == "list":
+            raise InputError(f"there are references for more than the {read - 1} lists", where=f"{paths[0]}:{read}")
+        if missing is not None and any(line.strip() for line in following):
+            missing.append(read)
 
 
 def _side_by_side(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
