@@ -1,22 +1,36 @@
 """PRO and MIRA as algorithms: they gain, and PRO's gradient may come from the driver or from jobs."""
 
 import json
+import math
+import zlib
 from dataclasses import replace
+from itertools import pairwise
 
+import msgpack
+import numpy as np
 import pytest
 
 from engine_cases import small_data
+from itersel.algorithms.candidates_job import best_candidate
 from itersel.algorithms.mira import MiraConfig
-from itersel.algorithms.pro import ProConfig
+from itersel.algorithms.pro import POINT, GradientJob, Pro, ProConfig
 from itersel.algorithms.registry import algorithm_class
+from itersel.algorithms.tuner import generator
 from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
-from itersel.lists.accumulated import AccumulatedLists
+from itersel.lists.accumulated import AccumulatedLists, NewList
+from itersel.mapreduce.execution import map_item
+from itersel.mapreduce.job import DRIVER
+from itersel.mapreduce.side import Side
+from itersel.mapreduce.work_item import WorkItem
 from itersel.model.features import Weights, group_of
-from itersel.run.config import load_train_config
+from itersel.run.config import TrainConfig, load_train_config
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
 from itersel.shards.shard import Shard, ShardWriter
+from itersel.tune.objective import Objective
+from itersel.tune.pairs import PairSampling, sample_pairs
+from oracles.line_search import bleu
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +60,84 @@ def test_pros_gradient_from_jobs(data, tmp_path):
     assert one.keys() == other.keys()
     for name, value in one.items():
         assert other[name] == pytest.approx(value, abs=1e-3)
+
+
+def test_the_gradient_of_jobs_equals_the_drivers(tmp_path):
+    """Three shards with features of their own, at any point: loss, gradient and pairs, by all pairs as one matrix."""
+    draw, items, scores, lists = np.random.default_rng(2), [], [], []
+    for number, names in enumerate(("abc", "bcd", "ae")):
+        new = []
+        for _ in range(4):
+            rows = np.tile(np.array([6, 6, *[1] * 4, 6, 5, 4, 3], np.float32), (6, 1))
+            rows[:, 2:6] = np.minimum(rows[:, 6:], draw.integers(0, 7, (6, 1)))
+            features = [dict(zip(names, one, strict=True)) for one in draw.normal(size=(6, len(names))).tolist()]
+            new.append(NewList.of([f"{k}" for k in range(6)], features, rows))
+        made = AccumulatedLists.empty([f"{number}.{k}" for k in range(4)], 10).extended(new)
+        lists.append(made)
+        items.append(WorkItem(number, f"{number}", state_content=made.to_bytes()))
+        scores.append(Objective().sentence_scores(made.statistics))
+    point = {"a": 0.5, "b": -1.0, "c": 0.25, "d": 2.0, "e": -0.5}
+    (tmp_path / "point").write_bytes(msgpack.packb(point))
+    job = GradientJob(number=3, seed=4, sampling=PairSampling(100, 5))
+    loss, gradient, pairs = 0.0, dict.fromkeys(point, 0.0), 0
+    for item in items:
+        records = map_item(job, item, Side({POINT: str(tmp_path / "point")}))
+        record = next(one for one in records if one.key == DRIVER)  # before the item's marks
+        names, part, values, count = msgpack.unpackb(record.value)
+        loss, pairs = loss + part, pairs + count
+        for name, value in zip(names, values, strict=True):
+            gradient[name] += value
+    # All pairs in one place: by sentence, drawn as the job draws, with the difference of each pair by hand.
+    expected, slope, seen = 0.0, dict.fromkeys(point, 0.0), 0
+    for made, own in zip(lists, scores, strict=True):
+        dense = np.zeros((made.rows, len(made.names)))
+        for row in range(made.rows):
+            inner = slice(made.starts[row], made.starts[row + 1])
+            dense[row, made.features[inner]] = made.values[inner]
+        for sentence, begin in zip(made.sentences, made.offsets, strict=False):
+            random = generator(4, 3, zlib.crc32(sentence.encode()))
+            for better, worse in sample_pairs(own[begin : begin + 6], PairSampling(100, 5), random).tolist():
+                x = dense[begin + better] - dense[begin + worse]
+                margin = sum(point[name] * value for name, value in zip(made.names, x, strict=True))
+                expected, seen = expected + math.log(1 + math.exp(-margin)), seen + 1
+                for name, value in zip(made.names, x.tolist(), strict=True):
+                    slope[name] -= value / (1 + math.exp(margin))
+    assert pairs == seen > 30
+    assert loss == pytest.approx(expected) and gradient == pytest.approx(slope)
+
+
+def test_interpolation_by_hand():
+    """Both at an absolute sum of 1, then mixed; without last weights, the new ones alone."""
+    pro = Pro(replace(TrainConfig(("x",)), algorithm="pro", own=ProConfig(interpolation=0.25)))
+    assert pro.interpolated({"f": 3.0, "g": -1.0}, {"g": 0.5, "h": 0.5}) == {"f": 0.5625, "g": -0.0625, "h": 0.125}
+    assert pro.interpolated({}, {"g": 0.5, "h": -0.5}) == {"g": 0.5, "h": -0.5}
+
+
+def test_the_pass_with_the_best_score_is_chosen(data, tmp_path, monkeypatch):
+    """Every pass's average, scored on its own by what it ranks first in all lists."""
+    seen = []
+
+    def watched(tuning, candidates, objective):
+        found = best_candidate(tuning, candidates, objective)
+        scores = []
+        for number in range(len(candidates.rows)):
+            weights, sums = candidates.weights(number), np.zeros(10)
+            for item in tuning.items:
+                lists = AccumulatedLists.from_bytes(item.read_state())
+                values = np.array([weights.get(name, 0.0) for name in lists.names])
+                for begin, end in pairwise(lists.offsets.tolist()):
+                    rows = [slice(*lists.starts[row : row + 2]) for row in range(begin, end)]
+                    ranked = [lists.values[one] @ values[lists.features[one]] for one in rows]
+                    sums += lists.statistics[begin + int(np.argmax(ranked))]
+            scores.append(bleu(sums))
+        seen.append((found, scores))
+        return found
+
+    monkeypatch.setattr("itersel.algorithms.mira.best_candidate", watched)
+    (entry,) = tuned(data, tmp_path, "mira", MiraConfig(k=20, passes=6, c=0.1), epochs=1)
+    (((chosen, score), scores),) = seen
+    assert score == pytest.approx(max(scores)) and chosen == scores.index(max(scores)) and len(set(scores)) > 1
+    assert entry["chosen_pass"] == chosen + 1 and entry["list_score"] == pytest.approx(100 * score)
 
 
 def test_nothing_to_learn_is_an_error(data, tmp_path):

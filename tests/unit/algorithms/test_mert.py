@@ -3,15 +3,18 @@
 import json
 import math
 import random
+import shutil
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import sacrebleu
 
-from engine_cases import small_data
+from engine_cases import assert_same_run, small_data
 from itersel.algorithms import line_search_job
 from itersel.algorithms.mert import MertConfig
+from itersel.algorithms.pro import ProConfig
 from itersel.algorithms.section_job import SectionJob
 from itersel.algorithms.tuner import check_weights, largest_change
 from itersel.base.errors import ConfigError, InputError
@@ -22,6 +25,7 @@ from itersel.mapreduce.execution import map_item, reduce_range
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.features import Weights
+from itersel.run import driver
 from itersel.run.config import load_train_config, load_with_algorithm
 from itersel.run.devtest import translate_shards
 from itersel.run.driver import train
@@ -30,6 +34,7 @@ from itersel.run.rerank import train_reranker
 from itersel.run.rerank_config import RerankConfig
 from itersel.shards.shard import Shard
 from itersel.tune.space import Dimension, Lines, SearchSpace
+from oracles import line_search as oracle
 
 QUICK = MertConfig(k=10, starts=3)
 
@@ -75,6 +80,120 @@ def test_forests_need_no_lists(data, tmp_path):
     entries, _ = tuned(data, tmp_path / "run", replace(QUICK, space="forest", starts=1, steps=3))
     assert max(entry["tune_score"] for entry in entries) > entries[0]["start_score"] + 5
     assert not list((tmp_path / "run").glob("epoch-*/*.state"))
+
+
+def score_of_lists(folder, weights):
+    """BLEU of what the weights rank first on the lists that the shards have collected by a round, the slow way."""
+    sums, places = np.zeros(10), sorted((folder / "shards").glob("*.state"))
+    assert len(places) == 2
+    for place in places:
+        lists = AccumulatedLists.from_bytes(place.read_bytes())
+        values = np.array([weights.get(name, 0.0) for name in lists.names])
+        for begin, end in pairwise(lists.offsets.tolist()):
+            scores = []
+            for row in range(begin, end):
+                inner = slice(lists.starts[row], lists.starts[row + 1])
+                scores.append(math.fsum(values[lists.features[inner]] * lists.values[inner]))
+            sums += lists.statistics[begin + int(np.argmax(scores))]
+    return 100 * oracle.bleu(sums)
+
+
+def test_no_round_ends_below_its_start_on_what_was_collected(data, tmp_path):
+    """Of the lists that all rounds before decoded, a round's weights make no less than those it starts from."""
+    last, copy = None, tmp_path / "copy"
+    for number in range(1, 4):
+        entries, weights = tuned(replace(data, epochs=number), tmp_path / "run", replace(QUICK, k=3))
+        assert len(entries) == number
+        if last is not None:
+            start, end = score_of_lists(copy, last), score_of_lists(copy, weights)
+            assert entries[-1]["list_score"] == pytest.approx(end, abs=1e-9) and end >= start - 1e-9
+        last = weights
+        shutil.copytree(tmp_path / "run" / f"epoch-{number:03d}", copy, dirs_exist_ok=True)  # lists move on
+    assert entries[1]["new_hypotheses"] > 0
+
+
+def test_cross_sections_of_forests_go_through_the_decoders_score(data, tmp_path):
+    """In the middle of every section are the round's own weights."""
+    own = replace(QUICK, space="forest", starts=1, steps=1)
+    (entry,), weights = tuned(replace(data, epochs=1), tmp_path, own)
+    sections = json.loads((tmp_path / "epoch-001" / "sections.json").read_text())
+    assert {"p", "LanguageModel"} <= sections.keys()
+    for name, one in sections.items():
+        middle = len(one["weights"]) // 2
+        assert one["weights"][middle] == one["at"] == weights.get(name, 0.0)
+        assert one["values"][middle] == pytest.approx(entry["tune_score"], abs=1e-4)
+        assert name == "q" or len(set(one["values"])) > 1
+
+
+@pytest.mark.parametrize("metric", ["chrf", "ter", "bleu=1 ter=0.5"])
+def test_other_metrics_are_maximised(data, tmp_path, metric):
+    """The tuning score is that of the translations by sacrebleu; a metric's own run is the best by it."""
+    scores = {}
+    for tuned_for in ("bleu", metric):
+        folder = tmp_path / tuned_for
+        config = replace(data, fold_models=(), epochs=1)
+        (entry,), weights = tuned(config, folder, replace(QUICK, k=100, metric=tuned_for))
+        shards = [Shard(path) for path in data.shards]
+        lines = translate_shards(shards, Weights(weights), LanguageModel(data.language_model), data.epoch.decoder)
+        references = [shard.references(k)[0] for shard in shards for k in range(len(shard))]
+        bleu = sacrebleu.corpus_bleu(lines, [references], tokenize="none", force=True).score
+        chrf, ter = (kind().corpus_score(lines, [references]).score for kind in (sacrebleu.CHRF, sacrebleu.TER))
+        values = {"bleu": bleu, "chrf": chrf, "ter": 100 - ter, "bleu=1 ter=0.5": bleu + (100 - ter) / 2}
+        assert entry["tune_score"] == pytest.approx(values[tuned_for], abs=1e-9)
+        scores[tuned_for] = values[metric]
+    assert scores[metric] >= scores["bleu"] - 0.5 and scores[metric] > 0
+
+
+def test_seeds_are_other_searches(tmp_path):
+    write_random_lists(tmp_path, 1)
+    own = MertConfig(starts=3, steps=2)
+    found = [reranked(tmp_path, replace(own, seed=seed), f"{k}")[1] for k, seed in enumerate((1, 1, 2))]
+    assert found[0] == found[1] != found[2]
+
+
+def test_a_run_ends_when_no_weight_moves(data, tmp_path):
+    """Weights at an absolute sum of 1 cannot differ by more than 2; two rounds are run if that is asked for."""
+    for least_change, rounds in ((2.1, 1), (0.0, 2)):
+        own = replace(QUICK, k=3, starts=1, steps=2, least_change=least_change)
+        entries, _ = tuned(replace(data, epochs=2), tmp_path / str(rounds), own)
+        assert len(entries) == rounds and entries[0]["new_hypotheses"] > 0
+
+
+class Killed(BaseException):
+    """As if the driver's process had ended."""
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "own"),
+    [
+        ("mert", replace(QUICK, k=3, starts=2, steps=2)),
+        ("mert", replace(QUICK, space="forest", starts=1, steps=2)),
+        ("pro", ProConfig(k=3, keep=5, gradient="job", iterations=2)),
+    ],
+    ids=["mert", "forest", "pro"],
+)
+def test_a_killed_run_resumes_after_each_job(data, tmp_path, monkeypatch, algorithm, own):
+    config, inner, ran = replace(data, algorithm=algorithm, own=own, epochs=1), driver.JobRunner._run, []
+    allowed = [10**9]
+
+    def counted(self, job, items, side, title):
+        if len(ran) >= allowed[0]:
+            raise Killed
+        ran.append(type(job).__name__)
+        return inner(self, job, items, side, title)
+
+    monkeypatch.setattr(driver.JobRunner, "_run", counted)
+    train(config, tmp_path / "whole", warn=[].append)
+    expected = list(ran)
+    assert len(expected) >= 5
+    ran.clear()
+    for allowed[0] in range(len(expected)):
+        with pytest.raises(Killed):
+            train(config, tmp_path / "killed", warn=[].append)
+    allowed[0] += 1
+    train(config, tmp_path / "killed", warn=[].append)
+    assert ran == expected, "no job ran twice"
+    assert_same_run(tmp_path / "whole", tmp_path / "killed")
 
 
 def test_ranges_and_fixed_features(data, tmp_path):
