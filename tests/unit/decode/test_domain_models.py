@@ -21,6 +21,7 @@ from itersel.report import write_report
 from itersel.run.config import identity
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
+from itersel.run.testing import BuiltSet
 from itersel.shards.shard import Shard
 
 BY_DOMAIN = {"task0": {"p": -1.0}, "task1": {"p": 1.0}, "task2": {"q": -2.0, "p": 1.0, "LanguageModel": 1.0}}
@@ -55,6 +56,20 @@ def test_every_sentence_has_the_weights_of_its_domain(data, folder):
             assert list(ShardTranslator(shards, weights, model).best(jobs)) == expected
     plain = list(ShardTranslator(shards, Weights(BY_DOMAIN["task0"]), model).best())
     assert plain != expected, "the domains' weights differ in what they translate"
+
+
+def test_a_system_of_an_evaluation_may_have_weights_by_domain(data, folder, tmp_path):
+    """What `itersel evaluate --build --on` does with a folder of domains, beside one with the same weights for all."""
+    Weights(BY_DOMAIN["task1"]).write(tmp_path / "task1")
+    model = LanguageModel(data.language_model)
+    built = BuiltSet("dev", [Shard(data.shards[2])], model)
+    systems, _ = built.translate({"all": [str(tmp_path / "task1")], "own": [str(folder)]}, itersel.DecoderConfig())
+    outputs = {system.name: system.runs for system in systems}
+    expected = one_by_one(built.shards[0], data.language_model)
+    same = one_by_one(built.shards[0], data.language_model, dict.fromkeys(BY_DOMAIN, BY_DOMAIN["task1"]))
+    assert outputs == {"all": [same], "own": [expected]} and same != expected
+    (system,), _ = built.translate({"own": [str(folder)]}, itersel.DecoderConfig(), domain="task1")
+    assert system.runs == [same]
 
 
 def test_files_are_named_by_quoted_domains(tmp_path):
