@@ -12,6 +12,8 @@ import pytest
 
 from engine_cases import ALGORITHMS, assert_same_run, small_data
 from itersel.algorithms.epoch_job import FOLD, MODEL, START, EpochJob, collect
+from itersel.algorithms.mert import MertConfig
+from itersel.algorithms.pro import ProConfig
 from itersel.base.errors import ConfigError, InputError, ResourceError, UserError
 from itersel.base.version import describe_build
 from itersel.engines import RunConfig, open_engine
@@ -89,6 +91,18 @@ def test_driver_on_mrjob_local(tmp_path, inline, algorithm):
 )
 def test_tuners(data, tmp_path, name, run):
     check_tuner(data, name, run, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("mert", MertConfig(space="forest", starts=1, steps=1)),
+        ("pro", ProConfig(k=5, keep=5, gradient="job", iterations=2)),
+    ],
+    ids=["forest", "gradient"],
+)
+def test_jobs_that_tuners_do_not_run_by_default(data, tmp_path, name, own):
+    check_tuner(data, name, RunConfig("mrjob-inline", reducers=3), tmp_path, own)
 
 
 @pytest.mark.slow
