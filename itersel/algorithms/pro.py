@@ -2,7 +2,7 @@
 
     k-best  →  sample pairs (map)  →  L-BFGS on the driver, or a gradient job per evaluation  →  interpolation
 
-The classifier's weights and the last ones are brought to an absolute sum of 1 and mixed.
+The classifier's weights and the last ones are brought to an absolute sum of 1 over dense features and mixed.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class Pro(Tuner):
         return fitted, loss, counts[0]
 
     def interpolated(self, last: Mapping[str, float], new: Mapping[str, float]) -> dict[str, float]:
-        """The mixture of both, at an absolute sum of 1 each; without last weights, the new ones alone."""
+        """The mixture of both, where dense features have an absolute sum of 1; without last weights, the new ones."""
         share = self.config.interpolation if any(last.values()) else 1.0
         old = normalised(last)
         mixed = {name: share * new.get(name, 0.0) + (1 - share) * old.get(name, 0.0) for name in sorted({*new, *old})}

@@ -60,7 +60,7 @@ class TunerConfig:
     """BLEU's, of several references: closest, shortest or average."""
     seed: Annotated[int, Range(0, 2**63 - 1)] = 1
     least_change: Annotated[float, Range(0)] = 1e-4
-    """Stop when no weight changes by more in a round; weights are compared at an absolute sum of 1."""
+    """Stop when no weight changes by more in a round; the dense ones are brought to an absolute sum of 1 first."""
 
     def __post_init__(self) -> None:
         validate(self)

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from itersel.base.errors import ConfigError, InputError
-from itersel.model.features import Weights
+from itersel.model.features import Weights, template_of
 
 FOLDER = "domains"
 """In a run's directory: the weights of the chosen round's domains."""
@@ -98,8 +98,13 @@ def weights_file(domain: str) -> str:
 
 
 def normalised(weights: Mapping[str, float]) -> dict[str, float]:
-    """The weights at an absolute sum of 1: output does not change, but weights can be compared and averaged."""
-    total = math.fsum(abs(value) for value in weights.values())
+    """The weights with an absolute sum of 1 over dense features: output does not change, but weights can be compared,
+    mixed and averaged.
+
+    Template features do not count unless there are no others: a sum over many of them would say nothing about scale.
+    """
+    dense = [abs(value) for name, value in weights.items() if template_of(name) is None]
+    total = math.fsum(dense) or math.fsum(abs(value) for value in weights.values())
     return {name: value / total for name, value in weights.items()} if total else dict(weights)
 
 

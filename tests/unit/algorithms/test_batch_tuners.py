@@ -23,6 +23,7 @@ from itersel.mapreduce.execution import map_item
 from itersel.mapreduce.job import DRIVER
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
+from itersel.model.domain_weights import normalised
 from itersel.model.features import Weights, group_of
 from itersel.run.config import TrainConfig, load_train_config
 from itersel.run.driver import train
@@ -111,6 +112,15 @@ def test_interpolation_by_hand():
     pro = Pro(replace(TrainConfig(("x",)), algorithm="pro", own=ProConfig(interpolation=0.25)))
     assert pro.interpolated({"f": 3.0, "g": -1.0}, {"g": 0.5, "h": 0.5}) == {"f": 0.5625, "g": -0.0625, "h": 0.125}
     assert pro.interpolated({}, {"g": 0.5, "h": -0.5}) == {"g": 0.5, "h": -0.5}
+
+
+def test_template_features_do_not_shrink_what_the_classifier_says_of_dense_ones():
+    """However many there are: the step of the dense weights is the one they would take alone."""
+    pro = Pro(replace(TrainConfig(("x",)), algorithm="pro", own=ProConfig(interpolation=0.25)))
+    fitted = {"f": 1.0, "g": 1.0} | {f"R:X:{k}:{k}": 4.0 for k in range(1000)}
+    mixed = pro.interpolated({"f": 3.0, "g": -1.0}, normalised(fitted))
+    assert mixed == {"f": 0.6875, "g": -0.0625} | {f"R:X:{k}:{k}": 0.5 for k in range(1000)}
+    assert normalised({"R:X:a:b": 3.0, "R:X:a:c": -1.0}) == {"R:X:a:b": 0.75, "R:X:a:c": -0.25}, "there are no others"
 
 
 def test_the_pass_with_the_best_score_is_chosen(data, tmp_path, monkeypatch):
