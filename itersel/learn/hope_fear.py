@@ -94,14 +94,16 @@ def choose(
     rule: HopeFear,
     questions: Questions,
     with_reference: Callable[[int], Numbers] | None = None,
+    perfect: Callable[[int], float] | None = None,
 ) -> Chosen:
     """The pair of a list.
 
     `with_reference` makes a place's text a reference, and returns the list's metric with it; None: the set is fixed.
+    `perfect` is what the metric gives a place's text as its own reference, which with some metrics is less than 1.
     """
     predicted = int(np.argmax(scores))
     if not rule.feedback:
-        return Chosen(_without_feedback(scores, metric, rule, predicted), predicted, None)
+        return Chosen(_without_feedback(scores, metric, rule, predicted, perfect), predicted, None)
     success = questions.first([predicted], True) is not None
     if success and rule.cost and rule.references != "fixed" and with_reference is not None:
         metric = with_reference(predicted)
@@ -116,11 +118,14 @@ def choose(
     return Chosen(_pair(questions.first(hope, True), predicted), predicted, False)
 
 
-def _without_feedback(scores: Numbers, metric: Numbers, rule: HopeFear, predicted: int) -> tuple[int, int] | None:
+def _without_feedback(
+    scores: Numbers, metric: Numbers, rule: HopeFear, predicted: int, perfect: Callable[[int], float] | None
+) -> tuple[int, int] | None:
     hope, fear = _orders(scores, metric, rule)
     if not rule.around_prediction:
         return _pair(hope[0], fear[0])
-    return _pair(predicted, fear[0]) if metric[predicted] >= 1 else _pair(hope[0], predicted)
+    best = 1.0 if perfect is None else perfect(predicted)
+    return _pair(predicted, fear[0]) if metric[predicted] >= best else _pair(hope[0], predicted)
 
 
 def _orders(scores: Numbers, metric: Numbers, rule: HopeFear) -> tuple[list[int], list[int]]:

@@ -92,7 +92,11 @@ class Feedback:
         if self.rule.cost and self.references.get(id):
             metric = rescore(self.references[id])
         questions = Questions(ask, self.limit, self.block)
-        chosen = choose(scores, metric, self.rule, questions, with_reference)
+
+        def perfect(place: int) -> float:
+            return float(against([text(place)], text(place))[0])
+
+        chosen = choose(scores, metric, self.rule, questions, with_reference, perfect)
         self.counts["successes"] += bool(chosen.success)
         self.counts["skipped"] += chosen.pair is None
         self.counts["questions"] += len(questions.known)

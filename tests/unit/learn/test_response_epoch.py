@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.hope_fear import REFERENCES, Chosen, HopeFear, Questions, choose
 from itersel.learn.learner import LearnConfig
-from itersel.learn.response_epoch import STEP, Feedback, run_response_list_epoch
+from itersel.learn.response_epoch import STEP, Feedback, _against, run_response_list_epoch
 from itersel.lists.table import CompiledList, ListTable, write_table
 from itersel.metrics.sentence import sentence_statistics, sentence_values
 from itersel.model.feature_names import NameTable
@@ -25,22 +25,22 @@ texts = st.lists(st.sampled_from("uvwxy"), min_size=2, max_size=5).map(" ".join)
 lists = st.lists(st.tuples(st.lists(st.tuples(texts, vectors), min_size=1, max_size=7), texts), min_size=1, max_size=4)
 
 
-def run(data, rule, judge, folder, epochs=1, limit=None, block=1, start=None):
+def run(data, rule, judge, folder, epochs=1, limit=None, block=1, start=None, metric="stupid_bleu"):
     """`data` are (id, texts, feature dicts, references). Returns the weights by name, and the feedback."""
     compiled = []
     for id, hypotheses, features, references in data:
         words, wanted = ([text.split(" ") for text in some] for some in (hypotheses, references))
-        metric, statistics = (
-            sentence_values("stupid_bleu", words, wanted),
-            sentence_statistics("stupid_bleu", words, wanted),
+        values, statistics = (
+            sentence_values(metric, words, wanted),
+            sentence_statistics(metric, words, wanted),
         )
         scores = np.zeros(len(hypotheses))
-        compiled.append(CompiledList.of(id, features, metric, scores, [*hypotheses, *references], statistics))
+        compiled.append(CompiledList.of(id, features, values, scores, [*hypotheses, *references], statistics))
     folder.mkdir(exist_ok=True)
     write_table(compiled, folder / "table", "bleu")
     table = ListTable(folder / "table")
     feedback = Feedback(rule, (lambda id, some: [judge(id, text) for text in some]), limit, block)
-    config = EpochConfig(metric="stupid_bleu", learn=LearnConfig(eta=ETA, rule=STEP))
+    config = EpochConfig(metric=metric, learn=LearnConfig(eta=ETA, rule=STEP))
     weights, names = Vector.of_names(start or {}), set(start or {})
     for number in range(epochs):
         result = run_response_list_epoch(table, weights, config, feedback, number=number)
@@ -135,6 +135,19 @@ def test_a_new_reference_counts_at_once():
     chosen = choose(SCORES, METRIC, HopeFear(scale=1), Questions(ask), lambda _: np.array([1.0, 0.5, 0.25, 0.75]))
     assert chosen.pair == (0, 1)
     assert choose(SCORES, METRIC, HopeFear(scale=1), Questions(ask)).pair == (0, 3)
+
+
+def test_rampion_around_the_prediction(tmp_path):
+    """The prediction equals the reference, so it is y⁺, although the metric of the reference itself is below 1."""
+    rule, config = HopeFear(**RAMPION, scale=1, around_prediction=True), EpochConfig(metric="fixed_stupid_bleu")
+    same = _against(config)(["t u"], "t u")[0]
+    assert same < 1
+    metric = np.array([same, 0.25, 0.0])
+    assert choose(np.array([2.0, 1.0, 1.5]), metric, rule, Questions(list), None, lambda _: same).pair == (0, 2)
+    assert choose(np.array([1.75, 2.0, 1.0]), metric, rule, Questions(list), None, lambda _: same).pair == (0, 1)
+    data = [("0", ["t u", "v w"], [{"a": 1.0}, {"b": 1.0}], ["t u"])]
+    found, _ = run(data, rule, None, tmp_path, metric="fixed_stupid_bleu")
+    assert found == {"a": ETA, "b": -ETA}
 
 
 def test_the_limit_ends_the_search():
