@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from itersel.pipeline.geoquery_parser import build_parser  # noqa: E402
+from itersel.pipeline.geoquery_parser import SAMPLERS, SEED, build_parser  # noqa: E402
 from itersel.response.geoquery.data import read_questions, read_splits  # noqa: E402
 from itersel.response.geoquery.database import FACTS_FILE, read_database  # noqa: E402
 from itersel.response.geoquery.execution import answer_or_empty  # noqa: E402
@@ -31,6 +31,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--work", type=Path, help="folder for the parsers (default: a temporary one)")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the word alignment; needs a --work of its own")
+    parser.add_argument("--samplers", type=int, default=SAMPLERS, help="of the word alignment; as --seed")
     parser.add_argument("--symbols", type=int, default=EXTRACTION.max_symbols, help="of a rule's source side")
     parser.add_argument("--pop-limit", type=int, default=DECODER.pop_limit)
     parser.add_argument("--list", type=int, default=LIST, help="hypotheses to look for a well-formed one")
@@ -45,7 +47,7 @@ def scores(args: argparse.Namespace, work: Path) -> dict[str, str]:
     questions, database = read_questions(args.data), read_database(args.data / FACTS_FILE)
     answers, golds, seconds = [], [], 0.0
     for number, fold in enumerate(read_splits(args.data).folds):
-        files = build_parser(args.data, work / f"fold.{number}", fold.train)
+        files = build_parser(args.data, work / f"fold.{number}", fold.train, seed=args.seed, samplers=args.samplers)
         parser = QuestionParser(
             files.index,
             files.language_model,
