@@ -78,6 +78,11 @@ class AvgMert(Algorithm):
     def check(self, items: Sequence[WorkItem]) -> None:
         if len(domains_of(items)) < 2:
             raise ConfigError(f"{self.name} needs at least two domains", hint="Set layout.kind: domains, or use mert.")
+        if self.settings_of_domain().own.sections:
+            raise ConfigError(
+                f"{self.name}.sections names features, but {self.name} draws no cross-sections",
+                hint="Leave it out, or run mert on one domain (--set domain=NAME).",
+            )
 
     def settings_of_domain(self) -> Any:
         own = self.settings.own

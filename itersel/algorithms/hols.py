@@ -12,6 +12,7 @@ The sparse weights become β · weights + α · gradient. The last search runs o
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,8 +23,9 @@ from itersel.algorithms.base import Algorithm, ItemsContext, Model, Round, RunCo
 from itersel.algorithms.epoch_job import FOLD, START
 from itersel.algorithms.gradient_job import CONDITIONINGS, Gradient, GradientJob
 from itersel.algorithms.gradient_job import collect as collect_gradient
-from itersel.algorithms.kbest_job import KBestJob
+from itersel.algorithms.kbest_job import KBestJob, is_left_out
 from itersel.algorithms.mert import Mert, MertConfig
+from itersel.algorithms.section_job import without_section
 from itersel.algorithms.tuner import named
 from itersel.base.config import OneOf, PathStr, Range, validate
 from itersel.base.errors import ConfigError, InputError
@@ -118,7 +120,7 @@ class ProjectedKBestJob(KBestJob):
 
     def listed(self, found: NewList, side: Side) -> NewList:
         sums = {name: side.cached(f"vector {name}", (name,), Vector.read) for name in (SPARSE, GRADIENT)}
-        return projected(found, sums, is_sparse, frozenset(self.watched))
+        return projected(found, sums, is_sparse, frozenset((*self.watched, *self.only_drawn)))
 
 
 class CombinedSearch(Mert):
@@ -147,13 +149,21 @@ class CombinedSearch(Mert):
     def kbest_job(self, **values: Any) -> KBestJob:  # type: ignore[override]
         return ProjectedKBestJob(**values, watched=(*self.frequent, *self.rare))
 
+    def only_drawn(self, weights: Mapping[str, float]) -> tuple[str, ...]:
+        """Named sparse features that are not watched anyway."""
+        known = {*self.frequent, *self.rare}
+        never = self.left_out(weights)
+        several = [name for name in self.config.sections if is_sparse(name) and name not in known]
+        return tuple(name for name in several if not is_left_out(name, never))
+
     def drawn_besides(self, spread: Mapping[str, float]) -> Sequence[str]:
-        """The first frequent and the first rare features that make a difference in some list."""
-        return [
+        """The first frequent and the first rare features that make a difference in some list, and those named."""
+        chosen = [
             name
             for several in (self.frequent, self.rare)
             for name in [name for name in several if spread.get(name, 0.0) > 0][:DRAWN]
         ]
+        return [*chosen, *super().drawn_besides(spread)]
 
     def decoding_files(self, number: int, weights: Mapping[str, float], folder: Path) -> dict[str, SideFile]:
         files = super().decoding_files(number, self.combined(weights), folder)
@@ -271,6 +281,7 @@ class Hols(Algorithm):
         warnings = list[str]()
         if found.weights.get(GRADIENT, 0.0) == 0:
             warnings.append("the line search found no use for the gradient")
+        warnings += without_section(config.line_search.sections, json.loads(found.sections))
         names = {*weights, *direction, *(name for name in found.weights if name not in (SPARSE, GRADIENT))}
         shares = spread_over(items, learned, gradient.statistics)
         return Round(

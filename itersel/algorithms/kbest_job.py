@@ -29,7 +29,7 @@ from itersel.mapreduce.job import DRIVER, Job, Record, Tell
 from itersel.mapreduce.shard_item import Part, open_parts
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
-from itersel.model.vectors import Vector
+from itersel.model.vectors import Vector, feature_ids
 from itersel.tune.objective import Objective
 
 COUNTS = ("lists", "hypotheses", "new_hypotheses")
@@ -49,6 +49,8 @@ class KBestJob(Job):
     """Add the hypotheses to the shard's lists; otherwise they are counted and forgotten."""
     leave_out: tuple[str, ...] = ()
     """Features that lists of shards shall not have; R:* leaves out all that begin so (EpochConfig.leave_out)."""
+    only_drawn: tuple[str, ...] = ()
+    """Features that lists of shards have nonetheless, for cross-sections; they do not tell hypotheses apart."""
 
     counts: ClassVar[Mapping[str, str]] = dict.fromkeys(COUNTS, "sum")
 
@@ -122,7 +124,11 @@ class KBestJob(Job):
     def decode_shard(
         self, source: ShardSource, parts: Sequence[Part], weights: Vector, models: LanguageModels
     ) -> Iterator[tuple[int, NewList, int]]:
-        kept = ~source.data.features_matching(self.leave_out) if self.leave_out else None
+        only_drawn, kept = frozenset(self.only_drawn), None
+        if self.leave_out:
+            kept = ~source.data.features_matching(self.leave_out)
+            if only_drawn:
+                kept |= np.isin(source.data.feature_hashes(), feature_ids(sorted(only_drawn)))
         for part in parts:
             decoder = ShardDecoder(source.data, weights, models.open(part.fold), self.decoder)
             for number in numbers_of(source, part):
@@ -134,7 +140,8 @@ class KBestJob(Job):
                 used, local = np.unique(features, return_inverse=True)
                 statistics = self.objective.statistics(texts, source.references(number))
                 here = source.data.feature_names_of(used)
-                yield number, NewList(texts, here, starts, local.astype(np.uint32), values, statistics), 0
+                found = NewList(texts, here, starts, local.astype(np.uint32), values, statistics, only_drawn)
+                yield number, found, 0
 
     def read_table(
         self, source: TableSource, parts: Sequence[Part], weights: Vector

@@ -103,6 +103,11 @@ class Mert(Tuner):
             return patterns
         return tuple(dict.fromkeys([*patterns, *templates]))
 
+    def only_drawn(self, weights: Mapping[str, float]) -> tuple[str, ...]:
+        """Named template features, where the search needs none."""
+        left, never = self.left_out(weights), self.settings.epoch.leave_out
+        return tuple(one for one in self.config.sections if is_left_out(one, left) and not is_left_out(one, never))
+
     def tune(self, tuning: Tuning) -> Tuned:
         space, point = self.space(tuning)
         scales, counts = random_scales(space, tuning.memory.spread), list[int]()

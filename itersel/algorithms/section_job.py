@@ -8,7 +8,7 @@ Every line goes through the same point, a round's weights, along one feature.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,17 +73,24 @@ def sections_of(records: Iterable[Record], lines: Lines, names: Sequence[str]) -
     return made
 
 
+def without_section(wanted: Iterable[str], drawn: Collection[str]) -> list[str]:
+    """A warning that names those of the wanted features that are not drawn."""
+    missing = [name for name in dict.fromkeys(wanted) if name not in drawn]
+    return [f"no cross-section along {', '.join(missing)}: never varies within a list"] if missing else []
+
+
 def section_lines(
     weights: Mapping[str, float], spread: Mapping[str, float], more: Sequence[str] = ()
 ) -> tuple[Lines, list[str]]:
     """A line through the weights along each dense feature that differs within lists, the most influential first, and
-    along `more` features.
+    along `more` features, dense or not.
 
     A line reaches as far as the feature, by its spread, would count as much as the most influential one does now.
     """
     influence = {name: abs(weights.get(name, 0.0)) * spread[name] for name in spread}
     moved = [name for name in spread if spread[name] > 0 and template_of(name) is None]
-    names = [*sorted(moved, key=lambda name: (-influence[name], name))[:MOST_SECTIONS], *more]
+    dense = sorted(moved, key=lambda name: (-influence[name], name))[:MOST_SECTIONS]
+    names = list(dict.fromkeys([*dense, *more]))
     others = {name: value for name, value in weights.items() if name not in names and value}
     dimensions = [Dimension.of_feature(name) for name in names]
     space = SearchSpace((*dimensions, Dimension(OTHERS, others, held=True)) if others else tuple(dimensions))

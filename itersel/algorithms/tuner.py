@@ -22,7 +22,7 @@ from itersel.algorithms.base import Algorithm, Model, Round, RunContext
 from itersel.algorithms.epoch_job import START
 from itersel.algorithms.kbest_job import Decoded, KBestJob, collect, is_left_out
 from itersel.algorithms.line_search_job import LINES, with_lists
-from itersel.algorithms.section_job import SectionJob, section_lines, sections_of
+from itersel.algorithms.section_job import SectionJob, section_lines, sections_of, without_section
 from itersel.base.config import OneOf, Range, validate
 from itersel.base.errors import InputError
 from itersel.base.figures import Choice, CrossSections, Figure, Statistic
@@ -61,6 +61,8 @@ class TunerConfig:
     seed: Annotated[int, Range(0, 2**63 - 1)] = 1
     least_change: Annotated[float, Range(0)] = 1e-4
     """Stop when no weight changes by more in a round; the dense ones are brought to an absolute sum of 1 first."""
+    sections: tuple[str, ...] = ()
+    """Features with cross-sections besides the dense ones; weights do not depend on it."""
 
     def __post_init__(self) -> None:
         validate(self)
@@ -203,6 +205,8 @@ class Tuner(Algorithm):
         decoded = self.decode(number + 1, listed, tuned.weights, run, folder)
         score, change = self.points(decoded), largest_change(weights, tuned.weights)
         warnings = [*tuning.warnings, *self.concerns(decoded, score, (memory.start, *memory.scores))]
+        if number == 0:
+            warnings += without_section(self.config.sections, self.drawn_besides(decoded.spread))
         after = Memory(memory.start, decoded.spread, (*memory.scores, score), (*memory.bests, tuned.remembered))
         vector = Vector.of_names(tuned.weights)
         return Round(
@@ -236,7 +240,7 @@ class Tuner(Algorithm):
         run: RunContext,
         folder: Path,
     ) -> dict[str, bytes]:
-        """The declared cross-sections at the round's weights, along every dense feature that differs within lists."""
+        """The declared cross-sections at the round's weights, along dense and named features that differ in a list."""
         if self.sections is None:
             return {}
         lines, names = section_lines(tuned.weights, decoded.spread, self.drawn_besides(decoded.spread))
@@ -248,9 +252,8 @@ class Tuner(Algorithm):
         return {self.sections.file: (json.dumps(made, sort_keys=True) + "\n").encode()}
 
     def drawn_besides(self, spread: Mapping[str, float]) -> Sequence[str]:
-        """Features that are not dense, but have cross-sections, too."""
-        del spread
-        return ()
+        """Features that have cross-sections, too, whether they are dense or not."""
+        return [name for name in self.config.sections if spread.get(name, 0.0) > 0]
 
     def section_job(self, tuning: Tuning, lines: Lines) -> list[Record]:
         """Run the job that follows the lines over the lists."""
@@ -271,6 +274,7 @@ class Tuner(Algorithm):
             objective=config.objective(),
             keep=self.keeps_lists,
             leave_out=self.left_out(weights),
+            only_drawn=self.only_drawn(weights),
         )
         return collect(run.run(job, items, {**self.decoding_files(number, weights, folder), **run.models}))
 
@@ -278,6 +282,11 @@ class Tuner(Algorithm):
         """Features that the lists need not have."""
         del weights
         return self.settings.epoch.leave_out
+
+    def only_drawn(self, weights: Mapping[str, float]) -> tuple[str, ...]:
+        """Features that the lists need only for their cross-sections."""
+        del weights
+        return ()
 
     def decoding_files(self, number: int, weights: Mapping[str, float], folder: Path) -> dict[str, SideFile]:
         """The side files of a decoding besides language models: the weights."""

@@ -1,7 +1,8 @@
 """Lists that grow: all hypotheses that a shard's sentences ever had, each once, with features and statistics.
 
 Tuners decode with new weights again and again and learn from everything seen so far. The lists of a shard are its state
-from round to round, compressed. A hypothesis is known by its text and its features in single precision.
+from round to round, compressed. A hypothesis is known by its text and its features in single precision, except for
+features that lists have only so that they can be drawn.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class NewList:
     features: npt.NDArray[np.uint32]
     values: npt.NDArray[np.float64]
     statistics: npt.NDArray[np.float32]
+    only_drawn: frozenset[str] = frozenset()
+    """Names of features that do not tell hypotheses apart."""
 
     @classmethod
     def of(
@@ -186,9 +189,11 @@ def _new_rows(new: NewList, number: dict[str, int], known: set[int]) -> _Rows:
     rows = np.repeat(np.arange(len(new.texts)), np.diff(new.starts))
     order = np.lexsort((features, rows))
     features, values = features[order], new.values[order]
-    ids, single = features.astype("<u4", copy=False).tobytes(), values.astype("<f4").tobytes()
+    tells = ~np.isin(features, [number[name] for name in new.names if name in new.only_drawn])
+    ids, single = features[tells].astype("<u4", copy=False).tobytes(), values[tells].astype("<f4").tobytes()
+    ends = np.concatenate([[0], np.cumsum(tells)])[new.starts]
     digests = bytearray()
-    for text, (low, high) in zip(new.texts, pairwise((4 * new.starts).tolist()), strict=True):
+    for text, (low, high) in zip(new.texts, pairwise((4 * ends).tolist()), strict=True):
         digests += hashlib.blake2b(ids[low:high] + single[low:high] + text.encode(), digest_size=8).digest()
     kept, keys = [], []
     for row, key in enumerate(np.frombuffer(digests, "<u8").tolist()):

@@ -41,11 +41,13 @@ RESULT_FREE = (
 PATHS = ("shards", "devtest", "language_model", "fold_models", "start")
 """Keys that enter the identity by content, not by name."""
 
-LATER = {
+LATER: dict[str, Any] = {
     "epoch.background": None,
     "epoch.learn.account": "epoch",
     "epoch.learn.cost_scale": 20.0,
     "epoch.learn.l2": 0.0,
+    "own.sections": [],
+    "own.line_search.sections": [],
 }
 """Keys that earlier runs do not have. With the values that these had, they are no part of the identity."""
 

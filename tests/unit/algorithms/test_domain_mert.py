@@ -113,6 +113,12 @@ def test_domains_from_several_sets(data, tmp_path):
     assert found[0] == found[1] and sorted(found[1][0][-1]) == ["shard 0", "shard 1"]
 
 
+@pytest.mark.parametrize("algorithm", ["avg_mert", "multitask_mert"])
+def test_domains_have_no_cross_sections(data, tmp_path, algorithm):
+    with pytest.raises(ConfigError, match=f"{algorithm} draws no cross-sections"):
+        tuned(data, tmp_path, algorithm, MultitaskMertConfig(sections=("p",)))
+
+
 def test_one_domain_is_not_enough(data, tmp_path):
     with pytest.raises(ConfigError, match="avg_mert needs at least two domains"):
         tuned(replace(data, layout=LayoutConfig("random", shards=1)), tmp_path, "avg_mert", MertConfig())

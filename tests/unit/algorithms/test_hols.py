@@ -24,7 +24,7 @@ from itersel.mapreduce.shard_item import Part, parts_of, shard_item
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import ItemFile
 from itersel.metrics.sentence import sentence_values
-from itersel.model.features import Weights
+from itersel.model.features import Weights, template_of
 from itersel.model.vectors import Vector
 from itersel.pipeline.experiment.cells import cpu_seconds_of
 from itersel.report.page import write_report
@@ -227,6 +227,30 @@ def test_sections_and_dense_weights_for_the_report(data, tmp_path):
     assert "p" in values["weights"]["names"]
     listing = values["listing"]
     assert listing["label"] == "largest gradients" and len(listing["columns"]) == len(listing["epochs"]["1"][0]) == 7
+
+
+def test_named_features_have_cross_sections_and_change_nothing_else(data, tmp_path):
+    """Rules, dense features, and shapes, which no gradient is of."""
+    names = [
+        "R:X:a:b",
+        "absent",
+        "LanguageModel",
+        *(one for one in Shard(data.shards[1]).feature_names() if template_of(one)),
+    ]
+    warnings, runs = [], []
+    for run, sections in (("without", ()), ("run", tuple(names))):
+        own = replace(QUICK, updates=1, iterations=2, line_search=replace(QUICK.line_search, sections=sections, k=3))
+        train(replace(data, own=own, epochs=1), tmp_path / run, warn=warnings.append)
+        place = tmp_path / run / "epoch-001"
+        runs.append([(place / "weights.txt.gz").read_bytes(), json.loads((place / "sections.json").read_text())])
+    assert runs[0][0] == runs[1][0]
+    before, after = runs[0][1], runs[1][1]
+    assert before.items() <= after.items() and after.keys() - before.keys() <= {*names}
+    assert {name[0] for name in after.keys() - before.keys()} == {"R", "S"}
+    (warning,) = [text for text in warnings if "cross-section" in text]
+    assert "R:X:a:b" in warning and "absent" in warning and "LanguageModel" not in warning
+    drawn = {one["name"] for one in data_of([tmp_path / "run"], tmp_path)["runs"][0]["sections"]["features"]}
+    assert drawn == after.keys()
 
 
 def test_a_damaged_listing_is_named(data, tmp_path):

@@ -6,16 +6,18 @@ import random
 import shutil
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sacrebleu
 
-from engine_cases import assert_same_run, small_data
+from engine_cases import WORDS, assert_same_run, small_data
 from itersel.algorithms import line_search_job
 from itersel.algorithms.mert import MertConfig
+from itersel.algorithms.mira import MiraConfig
 from itersel.algorithms.pro import ProConfig
-from itersel.algorithms.section_job import SectionJob
+from itersel.algorithms.section_job import MOST_SECTIONS, SectionJob, section_lines
 from itersel.algorithms.tuner import check_weights, largest_change
 from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
@@ -25,6 +27,7 @@ from itersel.mapreduce.execution import map_item, reduce_range
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
 from itersel.model.features import Weights
+from itersel.report.page import write_report
 from itersel.run import driver
 from itersel.run.config import load_train_config, load_with_algorithm
 from itersel.run.devtest import translate_shards
@@ -32,7 +35,7 @@ from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
 from itersel.run.rerank import train_reranker
 from itersel.run.rerank_config import RerankConfig
-from itersel.shards.shard import Shard
+from itersel.shards.shard import Shard, ShardWriter
 from itersel.tune.space import Dimension, Lines, SearchSpace
 from oracles import line_search as oracle
 
@@ -123,6 +126,52 @@ def test_cross_sections_of_forests_go_through_the_decoders_score(data, tmp_path)
         assert one["weights"][middle] == one["at"] == weights.get(name, 0.0)
         assert one["values"][middle] == pytest.approx(entry["tune_score"], abs=1e-4)
         assert name == "q" or len(set(one["values"])) > 1
+
+
+@pytest.mark.parametrize("space", ["list", "forest"])
+def test_named_template_features_are_drawn_and_change_nothing_else(data, tmp_path, space):
+    """MERT's lists have no template features; those that are drawn are in them, and no hypothesis is new for that.
+
+    The grammar has derivations that differ in their rules, but neither in the text nor in dense features.
+    """
+    more = "".join(
+        f"[X] ||| {source} [X,1] ||| {each[0]} [X,1] ||| q=1\n[X] ||| [X,1] {source} ||| [X,1] {each[0]} ||| q=1\n"
+        for source, each in WORDS.items()
+    )
+    for number in (0, 2):
+        shard, writer = Shard(data.shards[number]), ShardWriter(groups=("id", "shape"))
+        for k in range(len(shard)):
+            writer.add(shard.source(k), shard.references(k), shard.grammar(k) + more.encode(), id=shard.id(k))
+        writer.write(tmp_path / f"{number}.itsh")
+    own = replace(QUICK, unique=False, space=space, starts=2, steps=2)
+    names = [name for name in Shard(tmp_path / "2.itsh").feature_names() if name.startswith(("R:", "Shape_"))]
+    shards, warnings = tuple(str(tmp_path / f"{number}.itsh") for number in (0, 2)), []
+    config = replace(data, shards=shards, epochs=2)
+    expected = tuned(config, tmp_path / "without", own)
+    entries, weights = tuned(config, tmp_path / "run", replace(own, sections=(*names, "p", "R:X:no:where")), warnings)
+    compared = ("new_hypotheses", "list_score", "tune_score", "line_searches")
+    for one, other in zip(entries, expected[0], strict=True):
+        assert [one[key] for key in compared] == [other[key] for key in compared]
+    for number in range(1, len(entries) + 1):
+        vectors = [tmp_path / run / f"epoch-{number:03d}" / "weights.vec" for run in ("run", "without")]
+        assert vectors[0].read_bytes() == vectors[1].read_bytes()
+    (warning,) = [text for text in warnings if "cross-section" in text]
+    assert warning.endswith("R:X:no:where: never varies within a list") and warning.startswith("epoch 1")
+    last = f"epoch-{len(entries):03d}"
+    dense, drawn = (json.loads((tmp_path / run / last / "sections.json").read_text()) for run in ("without", "run"))
+    assert dense.items() <= drawn.items() and len(drawn) > len(dense) + 5
+    for name in drawn.keys() - dense.keys():
+        one = drawn[name]
+        assert name in names and one["at"] == one["weights"][80] == 0.0
+        assert one["values"][80] == pytest.approx(entries[-1]["tune_score"], abs=1e-4) or space == "list"
+        for k in range(0, 161, 40) if space == "list" else ():
+            score = score_of_lists(tmp_path / "run" / last, weights | {name: one["weights"][k]})
+            assert one["values"][k] == pytest.approx(score, abs=1e-4)
+    assert any(len(set(drawn[name]["values"])) > 1 for name in drawn.keys() - dense.keys())
+    page = Path(write_report([tmp_path / "run"], tmp_path / "report.html")).read_text()
+    (run,) = json.loads(page.split('id="data">')[1].split("</script>")[0])["runs"]
+    chosen = json.loads((tmp_path / "run" / f"epoch-{run['best']:03d}" / "sections.json").read_text())
+    assert {one["name"] for one in run["sections"]["features"]} == chosen.keys() > dense.keys()
 
 
 @pytest.mark.parametrize("metric", ["chrf", "ter", "bleu=1 ter=0.5"])
@@ -318,6 +367,40 @@ def check_sections(place, lists, weights):
         for k in range(0, len(one["weights"]), 20):
             expected = bleu_of_first(lists, weights | {name: one["weights"][k]})
             assert one["values"][k] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("own", [MertConfig(starts=2), ProConfig(), MiraConfig()], ids=["mert", "pro", "mira"])
+def test_cross_sections_along_named_features(tmp_path, own):
+    """Any feature of lists of any system; one that never differs within a list, or is in none, is named."""
+    write_random_lists(tmp_path, 5)
+    draw, lines = random.Random(5), (tmp_path / "lists").read_text().splitlines()
+    for number, line in enumerate(lines):
+        rule = f" R:X:a:b={draw.gauss(line.count('c d'), 1)}" if number % 3 else ""
+        lines[number] = line.replace(" ||| f=", f" ||| R:X:same=2{rule} f=")
+    (tmp_path / "lists").write_text("".join(f"{line}\n" for line in lines))
+    algorithm = type(own).__name__.removesuffix("Config").lower()
+    Weights({"f": 0.1, "R:X:a:b": -1.0}).write(tmp_path / "start")
+    config = replace(reranker(tmp_path), algorithm=algorithm, epochs=1)
+    config = config if algorithm == "mert" else replace(config, start=str(tmp_path / "start"))
+    said, found = {}, []
+    for run, sections in (("without", ()), ("run", ("R:X:a:b", "R:X:same", "f", "no", "R:X:same"))):
+        said[run] = []
+        train_reranker(replace(config, own=replace(own, sections=sections)), tmp_path / run, warn=said[run].append)
+        found.append((tmp_path / run / "weights.txt.gz").read_bytes())
+    assert found[0] == found[1]
+    assert "epoch 1: no cross-section along R:X:same, no: never varies within a list" in said["run"]
+    assert not any("cross-section" in text for text in said["without"])
+    weights = dict.fromkeys(("f", "g", "h", "R:X:a:b"), 0.0) | dict(Weights.read(tmp_path / "run/weights.txt.gz"))
+    assert (weights["R:X:a:b"] == 0) == (algorithm == "mert")
+    weights.pop("R:X:same", None)  # shifts all scores of a list alike
+    check_sections(tmp_path / "run" / "epoch-001" / "sections.json", tmp_path / "lists", weights)
+
+
+def test_a_named_feature_is_drawn_once_and_beyond_the_limit():
+    spread = {f"d{k:02d}": 1.0 for k in range(MOST_SECTIONS + 5)} | {"R:X:a:b": 0.5}
+    weights = {name: 1.0 - k / 100 for k, name in enumerate(spread)}
+    _, names = section_lines(weights, spread, ["d03", "d64", "R:X:a:b"])
+    assert names == [*sorted(spread)[1 : MOST_SECTIONS + 1], "d64", "R:X:a:b"]
 
 
 def test_lists_without_a_difference_are_an_error(tmp_path):

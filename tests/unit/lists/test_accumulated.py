@@ -1,5 +1,7 @@
 """Accumulated lists: every hypothesis once, in the order it was met, the same after a trip through bytes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,19 @@ def test_known_hypotheses_are_dropped():
     assert again.offsets.tolist() == [0, 3, 6] and again.names == ["f", "g", "h"]
     assert again.statistics.tolist() == [[2, 2], [1, 1], [2, 2], [1, 1], [1, 1], [1, 2]]
     assert AccumulatedLists.from_bytes(again.to_bytes()).to_bytes() == again.to_bytes()
+
+
+def test_features_that_are_only_drawn_tell_no_hypotheses_apart():
+    """They stay in the rows, as they were when a hypothesis was met first."""
+    without, lists = (AccumulatedLists.empty(["x"], 2) for _ in range(2))
+    for rows in (
+        [("a", {"R:b": 1.0, "f": 1.0}), ("a", {"f": 1.0, "R:c": 2.0}), ("a", {"f": 2.0})],
+        [("a", {"R:c": 1.0, "f": 2.0}), ("b", {"R:c": 3.0})],
+    ):
+        without = without.extended([new(*((text, {"f": row["f"]} if "f" in row else {}) for text, row in rows))])
+        lists = lists.extended([replace(new(*rows), only_drawn=frozenset({"R:b", "R:c", "R:d"}))])
+    assert rows_of(lists, 0) == [{"R:b": 1.0, "f": 1.0}, {"f": 2.0}, {"R:c": 3.0}]
+    assert rows_of(without, 0) == [{"f": 1.0}, {"f": 2.0}, {}] and lists.rows == without.rows == 3
 
 
 def test_features_of_a_row_ascend():

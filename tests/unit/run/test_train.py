@@ -443,6 +443,20 @@ def test_identity_knows_domains_by_either_word():
     assert identity(new, [], [])["layout.kind"] == "tasks", "runs of 0.1 can be resumed"
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "key", "other"),
+    [(name, "sections", "k") for name in ("mert", "avg_mert", "pro", "mira")]
+    + [("hols", "line_search.sections", "line_search.k")],
+)
+def test_runs_from_before_there_were_sections_keep_their_identity(algorithm, key, other):
+    made = [
+        identity(load_train_config(Settings.of({"algorithm": algorithm}).override([f"{algorithm}.{one}"])), [], [])
+        for one in (f"{other}=7", f"{key}=[R:X:ein_NX:a_N1]")
+    ]
+    assert made[0][f"own.{other}"] == 7 and f"own.{key}" not in made[0]
+    assert made[1][f"own.{key}"] == ["R:X:ein_NX:a_N1"]
+
+
 def test_paths_in_a_file_are_relative_to_the_file(tmp_path, monkeypatch):
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "t.yaml").write_text("shards: [../s/*.itsh, /abs]\nrun: {store: hdfs://x/y}\nstart: w.txt\n")
