@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from itersel.algorithms.base import Algorithm, ItemsContext, Model, Round, RunContext
 from itersel.algorithms.mert import Mert, MertConfig
-from itersel.algorithms.tuner import Tuned, Tuner, Tuning, check_outcome, named
+from itersel.algorithms.tuner import Tuned, Tuner, Tuning, check_length, check_outcome, named
 from itersel.base.config import Range
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Figure
@@ -132,7 +132,8 @@ class AvgMert(Algorithm):
             statistics,
             facts={key: sum(one[key] for one in facts) / len(facts) for key in MEANS}
             | {key: sum(one[key] for one in facts) for key in SUMS}
-            | {"weights": len(vector), "weight_change": change(last, mean), "active": active},
+            | {"weights": len(vector), "weight_change": change(last, mean), "active": active}
+            | {LENGTHS: {domain: record["facts"]["length_ratio"] for domain, record in records.items()}},
             states=states,
             files=files,
             domains={domain: Vector.of_names(one) for domain, one in weights.items()},
@@ -155,6 +156,8 @@ class AvgMert(Algorithm):
         return bool(history[-1]["active"] == 0)
 
     def conclude(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:
+        for domain, ratio in chosen.get(LENGTHS, {}).items():  # earlier runs know the mean only
+            check_length(ratio, f"the output of {domain}")
         check_outcome(history, chosen)
 
 
@@ -186,6 +189,8 @@ class MultitaskMert(AvgMert):
 
 MEANS = ("tune_score", "start_score", "list_score", "length_ratio")
 SUMS = ("new_hypotheses", "line_searches")
+LENGTHS = "length_ratios"
+"""The fact with each domain's length ratio."""
 DOMAINS = "domains.json"
 """The file in a round's folder with each domain's facts."""
 

@@ -325,9 +325,14 @@ def check_outcome(history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any
             f" {best:.2f}",
             hint="Keep the start weights, or allow more rounds (epochs) and a larger k.",
         )
-    if not SHORT <= chosen["length_ratio"] <= LONG:
+    check_length(chosen["length_ratio"])
+
+
+def check_length(ratio: float, output: str = "output") -> None:
+    """InputError for output that is far too short or too long."""
+    if not SHORT <= ratio <= LONG:
         raise InputError(
-            f"with the chosen weights, output has {chosen['length_ratio']:.2f} times the references' length",
+            f"with the chosen weights, {output} has {ratio:.2f} times the references' length",
             hint="Allow more rounds (epochs) and a larger k, or start from other weights.",
         )
 

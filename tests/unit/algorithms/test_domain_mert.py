@@ -114,6 +114,23 @@ def test_domains_from_several_sets(data, tmp_path):
 
 
 @pytest.mark.parametrize("algorithm", ["avg_mert", "multitask_mert"])
+def test_a_domain_whose_output_is_too_short_is_named(data, tmp_path, algorithm):
+    """Over both domains, the mean is within the limits."""
+    shard, writer = Shard(data.shards[0]), ShardWriter(groups=("id",))
+    for k in range(len(shard)):
+        reference = " ".join([shard.references(k)[0]] * 3)
+        writer.add(shard.source(k), [reference], shard.grammar(k), id=shard.id(k), domain="long")
+    writer.write(tmp_path / "long.itsh")
+    config = replace(data, shards=(str(tmp_path / "long.itsh"), data.shards[2]), layout=LayoutConfig())
+    with pytest.raises(InputError, match=r"the output of shard 0 has 0\.3\d times the references' length"):
+        tuned(config, tmp_path / "run", algorithm, MultitaskMertConfig(k=5, starts=2, steps=3), epochs=1)
+    (entry,) = json.loads((tmp_path / "run" / "manifest.json").read_text())["epochs"]
+    ratios = entry["length_ratios"]
+    assert len(ratios) == 2 and 0.5 < sum(ratios.values()) / 2 == pytest.approx(entry["length_ratio"])
+    assert not (tmp_path / "run" / "weights.txt.gz").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["avg_mert", "multitask_mert"])
 def test_domains_have_no_cross_sections(data, tmp_path, algorithm):
     with pytest.raises(ConfigError, match=f"{algorithm} draws no cross-sections"):
         tuned(data, tmp_path, algorithm, MultitaskMertConfig(sections=("p",)))

@@ -95,7 +95,7 @@ def test_lists_that_are_missing(tmp_path, capsys, merge):
 
 @pytest.mark.parametrize("algorithm", ["mert", "avg_mert", "multitask_mert"])
 def test_every_kind_of_mert_is_checked_at_its_end(tmp_path, algorithm):
-    """Of several domains, entries have the means."""
+    """Of several domains, entries have the means, and each domain's length; those of earlier runs do not."""
     kind = algorithm_class(algorithm)
     tuner = kind(replace(small_data(tmp_path), algorithm=algorithm, own=kind.config_class()))
     entry = {"tune_score": 20.0, "start_score": 19.0, "length_ratio": 1.0}
@@ -103,3 +103,8 @@ def test_every_kind_of_mert_is_checked_at_its_end(tmp_path, algorithm):
     for change, words in (({"start_score": 21.0}, "no round reached"), ({"length_ratio": 2.1}, "has 2.10 times")):
         with pytest.raises(InputError, match=words):
             tuner.conclude([entry], entry | change)
+    if algorithm != "mert":
+        tuner.conclude([entry], entry | {"length_ratios": {"news": 0.5, "talk": 2.0}})
+        for ratio in (0.49, 2.01):
+            with pytest.raises(InputError, match=f"the output of talk has {ratio} times the references' length"):
+                tuner.conclude([entry], entry | {"length_ratios": {"news": 1.0, "talk": ratio}})
