@@ -14,11 +14,11 @@ import sacrebleu
 
 from engine_cases import WORDS, assert_same_run, small_data
 from itersel.algorithms import line_search_job
-from itersel.algorithms.mert import MertConfig
+from itersel.algorithms.mert import Mert, MertConfig
 from itersel.algorithms.mira import MiraConfig
 from itersel.algorithms.pro import ProConfig
 from itersel.algorithms.section_job import MOST_SECTIONS, SectionJob, section_lines
-from itersel.algorithms.tuner import check_weights, largest_change
+from itersel.algorithms.tuner import Memory, Tuning, check_weights, largest_change
 from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
 from itersel.lists.accumulated import AccumulatedLists, NewList
@@ -36,6 +36,7 @@ from itersel.run.layout import LayoutConfig
 from itersel.run.rerank import train_reranker
 from itersel.run.rerank_config import RerankConfig
 from itersel.shards.shard import Shard, ShardWriter
+from itersel.tune.ascent import random_scales
 from itersel.tune.space import Dimension, Lines, SearchSpace
 from oracles import line_search as oracle
 
@@ -103,7 +104,7 @@ def score_of_lists(folder, weights):
 
 def test_no_round_ends_below_its_start_on_what_was_collected(data, tmp_path):
     """Of the lists that all rounds before decoded, a round's weights make no less than those it starts from."""
-    last, copy = None, tmp_path / "copy"
+    last, copy, zstd = None, tmp_path / "copy", b"\x28\xb5\x2f\xfd"
     for number in range(1, 4):
         entries, weights = tuned(replace(data, epochs=number), tmp_path / "run", replace(QUICK, k=3))
         assert len(entries) == number
@@ -113,6 +114,7 @@ def test_no_round_ends_below_its_start_on_what_was_collected(data, tmp_path):
         last = weights
         shutil.copytree(tmp_path / "run" / f"epoch-{number:03d}", copy, dirs_exist_ok=True)  # lists move on
     assert entries[1]["new_hypotheses"] > 0
+    assert all(place.read_bytes().startswith(zstd) for place in copy.glob("shards/*.state")), "compressed"
 
 
 def test_cross_sections_of_forests_go_through_the_decoders_score(data, tmp_path):
@@ -243,6 +245,29 @@ def test_a_killed_run_resumes_after_each_job(data, tmp_path, monkeypatch, algori
     train(config, tmp_path / "killed", warn=[].append)
     assert ran == expected, "no job ran twice"
     assert_same_run(tmp_path / "whole", tmp_path / "killed")
+
+
+@pytest.mark.parametrize("starts", [1, 2, 3, 4, 6, 7, 12])
+def test_where_a_round_starts_from(data, tmp_path, starts):
+    """The last weights, then other results, the latest first, up to half of all points; the rest are random."""
+    weights = {"f": 0.5, "g": -0.5}
+    bests = [{"f": 0.25, "g": 0.75}, {"f": 1.0}, {"f": 0.25, "g": 0.75}, {"f": -0.5, "g": 0.5}, weights]
+    memory = Memory(10.0, {"f": 1.0, "g": 2.0}, (11.0,) * 5, tuple(bests))
+    mert = Mert(replace(data, own=MertConfig(starts=starts)))
+    tuning = Tuning(5, weights, [], memory, None, tmp_path)
+    space, point = mert.space(tuning)
+    scales = random_scales(space, memory.spread)
+    found = mert.starting_points(space, point, scales, tuning)
+    assert len(found) == starts and len({tuple(one) for one in found}) == starts
+    known = [[0.5, -0.5], [-0.5, 0.5], [0.25, 0.75], [1.0, -0.5]][: max(starts // 2, 1)]
+    assert [one.tolist() for one in found[: len(known)]] == known, "what a result does not have is as it is now"
+    assert [np.abs(one).sum() for one in found[len(known) :]] == pytest.approx([1.0] * (starts - len(known)))
+    again = mert.starting_points(space, point, scales, tuning)
+    assert [one.tolist() for one in again] == [one.tolist() for one in found]
+    other = mert.starting_points(space, point, scales, replace(tuning, number=6))
+    assert all(
+        one.tolist() != same.tolist() for one, same in zip(other[len(known) :], found[len(known) :], strict=True)
+    )
 
 
 def test_ranges_and_fixed_features(data, tmp_path):

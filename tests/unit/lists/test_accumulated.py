@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from itersel.base.errors import InputError
-from itersel.lists.accumulated import AccumulatedLists, NewList
+from itersel.lists.accumulated import ARRAYS, AccumulatedLists, NewList
 
 
 def new(*rows):
@@ -57,6 +57,21 @@ def test_features_that_are_only_drawn_tell_no_hypotheses_apart():
         lists = lists.extended([replace(new(*rows), only_drawn=frozenset({"R:b", "R:c", "R:d"}))])
     assert rows_of(lists, 0) == [{"R:b": 1.0, "f": 1.0}, {"f": 2.0}, {"R:c": 3.0}]
     assert rows_of(without, 0) == [{"f": 1.0}, {"f": 2.0}, {}] and lists.rows == without.rows == 3
+
+
+def test_lists_are_kept_compressed():
+    """Lists as decoders make them, with a few features that repeat, need a small part of what their arrays do."""
+    chance, made = np.random.default_rng(1), []
+    for _ in range(50):
+        values = chance.integers(0, 5, (20, 12)).tolist()
+        made.append(new(*(("a b", {f"feature {k}": value / 8 for k, value in enumerate(row)}) for row in values)))
+    lists = AccumulatedLists.empty([f"{k}" for k in range(50)], 2).extended(made)
+    size = sum(getattr(lists, name).nbytes for name in ARRAYS)
+    content = lists.to_bytes()
+    assert lists.rows > 900 and len(content) < size / 5
+    assert content.startswith(b"\x28\xb5\x2f\xfd"), "zstd, with which a state is read again"
+    again = AccumulatedLists.from_bytes(content)
+    assert all((getattr(again, name) == getattr(lists, name)).all() for name in ARRAYS)
 
 
 def test_features_of_a_row_ascend():
