@@ -78,7 +78,7 @@ Surface SurfaceBuilder<Value>::finish() {
   surface.small.reserve(changes_.size() * width_);
   std::vector<double> sum(width_);
   for (std::size_t at = 0; at < changes_.size();) {
-    const double point = changes_[at].point;
+    const double point = changes_[at].point + 0.0;  // −0 becomes 0, as their order depends on other lines
     const Value* values = values_.data() + changes_[at].at;
     if constexpr (std::is_same_v<Value, std::int16_t>) {
       const bool alone = at + 1 == changes_.size() || changes_[at + 1].point != point;
