@@ -1,7 +1,7 @@
 """MERT's line search: 1,014 lists of 1,000 hypotheses with 12 features, as Multi30k's val after some rounds.
 
     python benchmarks/mert.py     prints line_searches_per_cpu_second, best_steps_per_cpu_second, peak_mb
-    python benchmarks/mert.py --shards 'val/*.itsh' --lm lm.bin --start weights.txt [--rounds N]
+    python benchmarks/mert.py --shards 'val/*.itsh' --lm lm.bin --start weights.txt [--rounds N] [--pop-limit N]
                                   prints, of a whole run, optimise_share: processor time outside decoding; and
                                   speedup_2_processes: how much faster the same run is with two processes
 
@@ -24,7 +24,9 @@ from pathlib import Path
 import numpy as np
 
 from itersel.algorithms.mert import MertConfig
+from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
+from itersel.learn.epoch import EpochConfig
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
@@ -57,6 +59,7 @@ def measure_run(args: argparse.Namespace) -> None:
         language_model=args.lm,
         start=args.start,
         epochs=args.rounds,
+        epoch=EpochConfig(decoder=DecoderConfig(pop_limit=args.pop_limit)),
         layout=LayoutConfig("random", shards=2),
         run=RunConfig("inline"),
     )
@@ -103,6 +106,7 @@ def main() -> None:
     parser.add_argument("--lm", help="its language model")
     parser.add_argument("--start", help="its start weights")
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--pop-limit", type=int, default=DecoderConfig().pop_limit)
     args = parser.parse_args()
     if args.shards is not None:
         measure_run(args)
