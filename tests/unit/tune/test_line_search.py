@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from itersel import _kernel
@@ -72,6 +72,7 @@ def test_long_lists_and_any_registers(seed, whole):
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([1, 6, 40]))
+@example(39, True, 40)  # a change at 0, which other lines turned into one at −0
 @settings(max_examples=40, deadline=None)
 def test_several_lines_in_one_pass(seed, whole, origins):
     """What one line's envelopes leave behind speeds up the next one's: all are as if each was the only one."""
