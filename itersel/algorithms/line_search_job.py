@@ -65,9 +65,6 @@ class LineSearchJob(Job):
                 surface = surfaces[number]
                 yield key, self.outcome(number, surface, lines) if self.one_shard else surface.to_bytes()
 
-    def warm_items(self, items: Sequence[WorkItem], side: Side) -> None:
-        projections.prepare(items, lines_of(side).space)
-
     def surfaces(self, item: WorkItem, lines: Lines, side: Side, tell: Tell) -> list[Surface]:
         """The shard's surface of each line."""
         del side, tell
@@ -123,9 +120,6 @@ class ForestSearchJob(LineSearchJob):
     def warm(self, side: Side) -> None:
         language_models(side).open_all()
 
-    def warm_items(self, items: Sequence[WorkItem], side: Side) -> None:
-        """Forests are made again for each job."""
-
 
 @dataclass(frozen=True, eq=False)
 class Projection:
@@ -162,15 +156,6 @@ class Projections:
                 del self._known[next(iter(self._known))]  # the oldest
             self._known[key] = made
         return made
-
-    def prepare(self, items: Sequence[WorkItem], space: SearchSpace) -> None:
-        """Make those of the first items, as many as can be kept."""
-        kept = 0
-        for item in items:
-            size = self.of(item, space).size
-            kept += size
-            if kept + size > self.limit:  # one more, of about this size, would replace the first
-                break
 
 
 projections = Projections()

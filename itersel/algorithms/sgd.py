@@ -103,7 +103,8 @@ class EpochAlgorithm(Algorithm):
         files = {"norms.vec": made.columns.to_bytes()}
         files |= {} if made.account is None else {ACCOUNT_FILE: made.account.to_bytes()}
         if by_domain:
-            files |= DomainRows.collect(domains, made.rows, made.columns.ids).files()
+            cancelled = made.names(made.columns.ids[made.columns.means == 0])
+            files |= DomainRows.collect(domains, made.rows, made.columns.ids, cancelled).files()
         total = self.declaration().combine(made.statistics)
         return Round(
             vector,

@@ -154,22 +154,26 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike[str], *, compress: bool | None = None) -> Iterator[IO[bytes]]:
+def atomic_write(
+    path: str | os.PathLike[str], *, compress: bool | None = None, sync: bool = True
+) -> Iterator[IO[bytes]]:
     """Write bytes to a temporary file beside `path`; on success it is synced and renamed, on failure removed.
 
-    `compress` defaults to whether the name ends in `.gz`.
+    `compress` defaults to whether the name ends in `.gz`. Without `sync`, a crash of the machine may cut the file
+    short: for files that are checked before they are used again.
     """
     path = Path(path)
     if compress is None:
         compress = path.name.endswith(".gz")
-    with _replacing(path) as (descriptor, _), os.fdopen(descriptor, "wb") as raw:
+    with _replacing(path) as (descriptor, _), os.fdopen(descriptor, "wb", BUFFER_BYTES) as raw:
         if compress:
             with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as packed:
                 yield packed  # type: ignore[misc]
         else:
             yield raw
         raw.flush()
-        os.fsync(raw.fileno())
+        if sync:
+            os.fsync(raw.fileno())
 
 
 @contextlib.contextmanager

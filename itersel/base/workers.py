@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import multiprocessing
 import os
 import queue
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from collections import defaultdict, deque
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sized
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from itersel.base import events
 from itersel.base.errors import ConfigError, ResourceError, UserError
@@ -84,42 +86,85 @@ def _parallel(
     tick: Callable[[], None] | None,
     nested: bool,
 ) -> Generator[Result, None, None]:
-    processes: dict[Connection, ForkProcess] = {}
-    feeder: _Feeder[Item] | None = None
-    try:
-        _fork(function, jobs, processes, nested)
-        feeder = _Feeder(items, processes)  # a thread, so started after the last fork
+    with contextlib.closing(Workers(function, jobs, nested=nested)) as workers:
+        yield from workers.map(items, describe=describe, tick=tick)
+
+
+class Workers(Generic[Item, Result]):
+    """Processes that wait for items, for as many maps as there are; what they load on the way stays with them."""
+
+    def __init__(self, function: Callable[[Item], Result], jobs: int, *, nested: bool = False):
+        self.processes: dict[Connection, ForkProcess] = {}
+        self.homes: dict[Hashable, Connection] = {}
+        try:
+            _fork(function, jobs, self.processes, nested)
+        except BaseException:
+            self.close()
+            raise
+
+    def map(
+        self,
+        items: Iterable[Item],
+        *,
+        describe: Callable[[Item], str] = repr,
+        tick: Callable[[], None] | None = None,
+        home: Callable[[Item], Hashable] | None = None,
+    ) -> Generator[Result, None, None]:
+        """As `ordered_map`. After an error, or if the generator is closed early, no further map is possible.
+
+        Items of the same `home` go to the process that had the first of them, unless another one would be idle.
+        """
+        supply = None if home is None else _Homes(items, home, self.homes)
+        feeder, turn = _Feeder(() if supply is not None else items, self.processes, supply), 0
         feeder.start()
-        sources = [feeder.ended, *processes]
+        sources = [feeder.ended, *self.processes]
         done: dict[int, tuple[Result | None, Exception | None]] = {}
-        turn = 0
-        while feeder.count is None or turn < feeder.count:
-            ready = wait(sources, None if tick is None else TICK)
-            if tick is not None:
-                tick()
-            for source in ready:
-                if source is feeder.ended:
-                    sources.remove(feeder.ended)
-                    continue
-                assert isinstance(source, Connection)
-                try:
-                    number, result, error = source.recv()
-                except (EOFError, OSError):
-                    busy = feeder.busy.get(source)
-                    raise _death(processes[source], None if busy is None else describe(busy)) from None
-                done[number] = (result, error)
-                feeder.free(source)
-            while turn in done:
-                result, error = done.pop(turn)
-                if error is not None:
-                    raise error
-                turn += 1
-                feeder.window.release()
-                yield result  # type: ignore[misc]
-        if feeder.failure is not None:
-            raise feeder.failure
-    finally:
-        _end(processes, feeder)
+        try:
+            while feeder.count is None or turn < feeder.count:
+                ready = wait(sources, None if tick is None else TICK)
+                if tick is not None:
+                    tick()
+                for source in ready:
+                    if source is feeder.ended:
+                        sources.remove(feeder.ended)
+                        continue
+                    assert isinstance(source, Connection)
+                    try:
+                        number, result, error = source.recv()
+                    except (EOFError, OSError):
+                        busy = feeder.busy.get(source)
+                        raise _death(self.processes[source], None if busy is None else describe(busy)) from None
+                    done[number] = (result, error)
+                    feeder.free(source)
+                while turn in done:
+                    result, error = done.pop(turn)
+                    if error is not None:
+                        raise error
+                    turn += 1
+                    feeder.window.release()
+                    yield result  # type: ignore[misc]
+            if feeder.failure is not None:
+                raise feeder.failure
+        except BaseException:
+            feeder.stop()
+            self._kill()
+            feeder.join(timeout=0.2)  # it may wait for input forever; as a daemon, it ends with the interpreter
+            self.close()
+            raise
+        feeder.join()
+
+    def close(self) -> None:
+        """End the processes at once."""
+        self._kill()
+        for connection in self.processes:
+            connection.close()
+        self.processes = {}
+
+    def _kill(self) -> None:
+        for process in self.processes.values():
+            process.kill()
+        for process in self.processes.values():
+            process.join()
 
 
 def _fork(
@@ -151,6 +196,7 @@ def _serve(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, too, and ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
+    gc.freeze()  # to look for garbage among inherited objects would copy their memory
     for other in inherited:  # otherwise the end of the parent goes unnoticed
         other.close()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -176,25 +222,12 @@ def _death(process: ForkProcess, task: str | None) -> ResourceError:
     return ResourceError(f"a worker process {how}" + ("" if task is None else f" at {task}"), hint=hint)
 
 
-def _end(processes: dict[Connection, ForkProcess], feeder: _Feeder[Any] | None) -> None:
-    if feeder is not None:
-        feeder.stop()
-    for process in processes.values():
-        process.kill()
-    for process in processes.values():
-        process.join()
-    if feeder is not None:
-        feeder.join(timeout=0.2)  # it may wait for input forever; as a daemon, it ends with the interpreter
-    for connection in processes:
-        connection.close()
-
-
 class _Feeder(threading.Thread, Generic[Item]):
     """Hands items to idle processes, so that waiting for input does not hold up finished results."""
 
-    def __init__(self, items: Iterable[Item], connections: Iterable[Connection]):
+    def __init__(self, items: Iterable[Item], connections: Iterable[Connection], at_home: _Homes[Item] | None):
         super().__init__(daemon=True)
-        self.items: Iterator[Item] = iter(items)
+        self.items, self.at_home = iter(items), at_home
         self.idle: queue.SimpleQueue[Connection | None] = queue.SimpleQueue()
         self.busy: dict[Connection, Item] = {}
         for connection in connections:
@@ -217,16 +250,45 @@ class _Feeder(threading.Thread, Generic[Item]):
     def run(self) -> None:
         count = 0
         try:
-            for item in self.items:
-                self.window.acquire()
-                connection = self.idle.get()
+            for number, item, connection in self._assigned():
                 if self._stopped or connection is None:
                     return
                 self.busy[connection] = item
                 with contextlib.suppress(OSError):  # the process is dead: the receiving side sees that, too
-                    connection.send((count, item))
+                    connection.send((number, item))
                 count += 1
         except Exception as error:
             self.failure = error
         self.count = count
         self._end.send_bytes(b"end")
+
+    def _assigned(self) -> Iterator[tuple[int, Item, Connection | None]]:
+        """Each item with its number and an idle process."""
+        while self.at_home is not None and self.at_home.left():  # no window: all items are there already
+            connection = self.idle.get()
+            if connection is None:
+                return
+            yield *self.at_home.next_for(connection), connection
+        for number, item in enumerate(self.items):
+            self.window.acquire()
+            yield number, item, self.idle.get()
+
+
+class _Homes(Generic[Item]):
+    """Items that are all there, by the process that had the first of the same home."""
+
+    def __init__(self, items: Iterable[Item], home: Callable[[Item], Hashable], known: dict[Hashable, Connection]):
+        self.home, self.known = home, known
+        self.waiting: dict[Connection | None, deque[tuple[int, Item]]] = defaultdict(deque)
+        for number, item in enumerate(items):
+            self.waiting[known.get(home(item))].append((number, item))
+
+    def left(self) -> bool:
+        return any(self.waiting.values())
+
+    def next_for(self, connection: Connection) -> tuple[int, Item]:
+        """One of its own; otherwise one without a home, or of the process that has most."""
+        queue = self.waiting[connection] or self.waiting[None] or max(self.waiting.values(), key=len)
+        number, item = queue.popleft()
+        self.known.setdefault(self.home(item), connection)
+        return number, item

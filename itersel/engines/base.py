@@ -35,6 +35,10 @@ class Engine(ABC):
             f"the engine {config.runner} has no dry run", hint="Leave out the dry run: this engine costs nothing."
         )
 
+    def rest(self) -> None:
+        """The next job will be of another kind: end what was kept for more of the last one's."""
+        return
+
     def close(self) -> None:
         """Stop what is still under way, on whatever machine, and remove temporary data."""
         return

@@ -1,6 +1,7 @@
 """Mapping and reducing where driver and workers see the same files: each result is a file of records.
 
-A result that exists is complete, so an interrupted job resumes with the missing ones.
+A result that exists is complete, so an interrupted job resumes with the missing ones. Results that are not synced may
+be cut short if the machine crashes: `is_whole` finds them.
 
     00000.mapped   records of work item 0, for the driver and for all ranges; noted in it: units of work and counts
     00000.reduced  records that the reducer of range 0 made
@@ -13,6 +14,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from itersel.base.errors import InputError
 from itersel.mapreduce.execution import map_item, reduce_range, silent
 from itersel.mapreduce.job import DRIVER, Job, Record, Tell
 from itersel.mapreduce.record_file import RecordFile, write_records
@@ -31,7 +33,20 @@ def reduced_path(folder: Path, key: int) -> Path:
     return folder / f"{key:05d}.reduced"
 
 
-def map_to_file(job: Job, item: WorkItem, side: Side, path: str | os.PathLike[str], tell: Tell = silent) -> None:
+def is_whole(path: Path) -> bool:
+    """Whether the result is there, and undamaged."""
+    if not path.exists():
+        return False
+    try:
+        RecordFile(path).check()
+    except InputError:
+        return False
+    return True
+
+
+def map_to_file(
+    job: Job, item: WorkItem, side: Side, path: str | os.PathLike[str], tell: Tell = silent, *, sync: bool = True
+) -> None:
     """Map the item into the file."""
     last: dict[str, float] = {}
 
@@ -40,15 +55,21 @@ def map_to_file(job: Job, item: WorkItem, side: Side, path: str | os.PathLike[st
         tell(done, counts)
 
     records = list(map_item(job, item, side, listen))
-    write_records(path, records, json.dumps(last))
+    write_records(path, records, json.dumps(last), sync=sync)
 
 
 def reduce_to_file(
-    job: Job, key: int, mapped: Sequence[str | os.PathLike[str]], side: Side, path: str | os.PathLike[str]
+    job: Job,
+    key: int,
+    mapped: Sequence[str | os.PathLike[str]],
+    side: Side,
+    path: str | os.PathLike[str],
+    *,
+    sync: bool = True,
 ) -> None:
     """Reduce one range of the mapped items' files into the file."""
     records = (record for one in mapped for record in RecordFile(one).records(key))
-    write_records(path, reduce_range(job, key, records, len(mapped), side))
+    write_records(path, reduce_range(job, key, records, len(mapped), side), sync=sync)
 
 
 def counts_of(path: str | os.PathLike[str]) -> dict[str, float]:

@@ -17,10 +17,13 @@ import msgpack
 import numpy as np
 import numpy.typing as npt
 
+from itersel.base.files import read_lines
 from itersel.model.vectors import Ids, Vector
 
 FILE = re.compile(r"row\.(.+)\.vec")
 """In the folder of an epoch, for each domain: its row as a vector."""
+CANCELLED = "cancelled.txt"
+"""There, too: the names of kept columns whose mean is 0, which the model does not have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +32,13 @@ class DomainRows:
 
     domains: tuple[str, ...]
     rows: tuple[Vector, ...]
+    cancelled: tuple[str, ...] = ()
+    """The names of the features whose weights cancel out over the domains."""
 
     @classmethod
-    def collect(cls, domains: Sequence[str], parts: Sequence[bytes], kept: Ids) -> DomainRows:
+    def collect(
+        cls, domains: Sequence[str], parts: Sequence[bytes], kept: Ids, cancelled: Sequence[str] = ()
+    ) -> DomainRows:
         """Join what the reducers sent (`pack_rows`), by ascending ids, and leave the columns that were kept."""
         pieces = [[Vector.from_bytes(piece) for piece in msgpack.unpackb(part)] for part in parts]
         rows = []
@@ -41,7 +48,7 @@ class DomainRows:
                 np.concatenate([piece.ids for piece in mine]), np.concatenate([piece.values for piece in mine])
             )
             rows.append(restrict(joined, kept))
-        return cls(tuple(domains), tuple(rows))
+        return cls(tuple(domains), tuple(rows), tuple(cancelled))
 
     def matrix(self, ids: Ids) -> npt.NDArray[np.float64]:
         """Features × domains; ids in any order, 0 where a domain has no weight."""
@@ -53,16 +60,22 @@ class DomainRows:
         return found
 
     def files(self) -> dict[str, bytes]:
-        """A file for each domain, by name."""
+        """A file for each domain, by name; one more if weights cancel out."""
         named = zip(self.domains, self.rows, strict=True)
-        return {f"row.{quote(domain, safe=' ')}.vec": row.to_bytes() for domain, row in named}
+        files = {f"row.{quote(domain, safe=' ')}.vec": row.to_bytes() for domain, row in named}
+        names = "".join(f"{name}\n" for name in self.cancelled).encode()
+        return files | ({CANCELLED: names} if names else {})
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> DomainRows | None:
         """The rows of an epoch, in code point order of the domains; None if it has none."""
         found = {unquote(match[1]): path for path in Path(folder).iterdir() if (match := FILE.fullmatch(path.name))}
         domains = sorted(found)
-        return cls(tuple(domains), tuple(Vector.read(found[domain]) for domain in domains)) if found else None
+        if not found:
+            return None
+        place = Path(folder) / CANCELLED
+        cancelled = tuple(read_lines(place)) if place.exists() else ()
+        return cls(tuple(domains), tuple(Vector.read(found[domain]) for domain in domains), cancelled)
 
 
 def pack_rows(rows: Sequence[Vector], kept: Ids) -> bytes:

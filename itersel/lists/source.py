@@ -174,14 +174,17 @@ def is_shard(path: str | os.PathLike[str]) -> bool:
         return stream.read(len(MAGIC)) != MAGIC
 
 
-class LastSource:
-    """The source that was opened last: work items of one shard come one after the other, and opening it takes as long
-    as decoding a hundred sentences. Only one is kept, as shards are large.
+class OpenSources:
+    """The two sources that were used last: opening one takes as long as decoding a hundred sentences, and a run with
+    one shard goes back and forth between it and devtest.
+
+    Only the newest one is kept where the files of both have more bytes than the limit: shards are large.
     """
 
-    def __init__(self) -> None:
-        self._key: tuple[str, int, int, int] | None = None
-        self._source: AnySource | None = None
+    def __init__(self, limit: int = 256 * 2**20):
+        self.limit = limit
+        self._sources: dict[tuple[str, int, int, int], AnySource] = {}
+        """By path, file, size and time of change; the one that was used last is the last."""
 
     def open(self, path: str | os.PathLike[str]) -> AnySource:
         """As open_source; a file that was replaced is opened again."""
@@ -190,11 +193,16 @@ class LastSource:
         except OSError:
             return open_source(path)  # which says what is wrong
         key = os.fspath(path), facts.st_ino, facts.st_size, facts.st_mtime_ns
-        if self._source is None or key != self._key:
-            self._source = None  # its memory is free before the next one takes some
-            self._source = open_source(path)
-            self._key = key
-        return self._source
+        source = self._sources.pop(key, None)
+        for known in list(self._sources)[:-1] if self._fits_beside(key) else list(self._sources):
+            del self._sources[known]  # before the next one takes memory
+        self._sources[key] = open_source(path) if source is None else source
+        return self._sources[key]
+
+    def _fits_beside(self, new: tuple[str, int, int, int]) -> bool:
+        """Whether the one that was used last may stay open."""
+        path, _, size, _ = next(reversed(self._sources), new)
+        return path != new[0] and size + new[2] <= self.limit
 
 
 def check_source(source: AnySource, checksum: str, where: str) -> None:

@@ -15,14 +15,14 @@ import tempfile
 from pathlib import Path
 
 from itersel.base.errors import InputError, ResourceError
-from itersel.lists.source import AnySource, LastSource, check_source
+from itersel.lists.source import AnySource, OpenSources, check_source
 from itersel.mapreduce.work_item import ItemFile
 
 CACHE_VARIABLE = "ITERSEL_NODE_CACHE"
 LIMIT_VARIABLE = "ITERSEL_NODE_CACHE_GB"
 DEFAULT_LIMIT_GB = 50.0
 
-last_source = LastSource()
+open_sources = OpenSources()
 
 
 def is_address(path: str) -> bool:
@@ -36,12 +36,12 @@ def open_item_source(file: ItemFile) -> AnySource:
     A damaged copy is removed: the next attempt fetches it again.
     """
     if not is_address(file.path):
-        source = last_source.open(file.path)
+        source = open_sources.open(file.path)
         check_source(source, file.checksum, file.path)
         return source
     copy = local_file(file)
     try:
-        source = last_source.open(copy)
+        source = open_sources.open(copy)
         check_source(source, file.checksum, file.path)
     except InputError as error:
         copy.unlink(missing_ok=True)

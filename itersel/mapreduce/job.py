@@ -71,10 +71,6 @@ class Job(ABC):
         """Load what mappers share, before processes are forked that inherit it."""
         del side
 
-    def warm_items(self, items: Sequence[WorkItem], side: Side) -> None:
-        """Make what later jobs over the same items need again, before processes are forked that end with this job."""
-        del items, side
-
     def combine(self, counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
         """The counts of several items as one."""
         made = dict.fromkeys(self.counts, 0.0)

@@ -27,15 +27,17 @@ MAPPED = 16 << 20
 """Bytes from which on a value is mapped."""
 
 
-def write_records(path: str | os.PathLike[str], records: Iterable[Record], note: str = "") -> None:
-    """Write the records; `note` says what they belong to (`read_note`)."""
+def write_records(
+    path: str | os.PathLike[str], records: Iterable[Record], note: str = "", *, sync: bool = True
+) -> None:
+    """Write the records; `note` says what they belong to. `sync` is that of `atomic_write`."""
     index, values, offset = [], [], 0
     for record in records:
         index.append((record.key, record.item, record.sequence, offset, len(record.value), zlib.crc32(record.value)))
         values.append(record.value)
         offset += len(record.value)
     packed = msgpack.packb([note, index])
-    with atomic_write(path, compress=False) as stream:
+    with atomic_write(path, compress=False, sync=sync) as stream:
         stream.write(HEADER.pack(MAGIC, VERSION, len(packed), zlib.crc32(packed)))
         stream.write(packed)
         for value in values:
@@ -76,6 +78,11 @@ class RecordFile:
                         yield Record(key, item, sequence, value)  # type: ignore[arg-type]
         except OSError as error:
             raise InputError(f"cannot read: {error.strerror or error}", where=self.path) from None
+
+    def check(self) -> None:
+        """Read all of it; damage is an InputError."""
+        for _ in self.records():
+            pass
 
     @staticmethod
     def _value(stream: BinaryIO, begin: int, length: int) -> bytes | memoryview:

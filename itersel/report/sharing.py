@@ -59,7 +59,7 @@ def sharing(run: Run) -> Sharing | None:
     rows = None if folder is None else DomainRows.read(folder)
     if best is None or folder is None or rows is None:
         return None
-    names = tuple(Weights.read(folder / "weights.txt.gz"))
+    names = (*Weights.read(folder / "weights.txt.gz"), *rows.cancelled)
     ids = feature_ids(list(names))
     weights = rows.matrix(ids)
     start = _start(run, best.number)

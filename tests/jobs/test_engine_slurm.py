@@ -13,7 +13,7 @@ from driver_process import DriverProcess, until
 from engine_cases import assert_same_run, small_data
 from engine_contract import CHECKS
 from itersel.base.errors import ConfigError, InputError
-from itersel.engines import file_work, local, open_engine, slurm
+from itersel.engines import crew, file_work, open_engine, slurm
 from itersel.engines.config import RunConfig
 from itersel.run.driver import train
 from toy_cases import check_toy_algorithm
@@ -138,11 +138,11 @@ def test_interrupt_cancels_the_jobs_and_another_engine_goes_on(tmp_path, inline_
     gate.open()
     again = []
 
-    def record(job, item, *more):
+    def record(job, item, *more, **keys):
         again.append(item.number)
-        file_work.map_to_file(job, item, *more)
+        file_work.map_to_file(job, item, *more, **keys)
 
-    monkeypatch.setattr(local, "map_to_file", record)
+    monkeypatch.setattr(crew, "map_to_file", record)
     train(replace(config, run=RunConfig("inline", reducers=2)), run, warn=lambda text: None)
     assert again == [3, 2, 0]
     assert_same_run(inline_round, run)

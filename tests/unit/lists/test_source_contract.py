@@ -12,7 +12,7 @@ from itersel.base.errors import InputError
 from itersel.decode.decoder import Hypothesis
 from itersel.lists.compiler import ObjectiveConfig, compile_lists
 from itersel.lists.reader import FieldsConfig
-from itersel.lists.source import LastSource, ListOptions, check_source, open_source
+from itersel.lists.source import ListOptions, OpenSources, check_source, open_source
 from itersel.lists.writer import format_kbest
 from itersel.model.vectors import Vector
 
@@ -81,24 +81,36 @@ def test_another_content_is_noticed(source):
     assert open_source(source.path).checksum == source.checksum
 
 
-def test_the_last_source_stays_open(tmp_path):
+def test_the_last_two_sources_stay_open(tmp_path):
+    first, second, third = small_data(tmp_path).shards[:3]
+    sources = OpenSources()
+    opened = [sources.open(first), sources.open(second)]
+    assert [sources.open(first), sources.open(second), sources.open(second), sources.open(first)] == [
+        *opened, opened[1], opened[0]
+    ]  # fmt: skip
+    assert sources.open(third).path == str(third)
+    assert sources.open(first) is opened[0]
+    assert sources.open(second) is not opened[1]
+
+
+def test_large_sources_stay_open_one_at_a_time(tmp_path):
     first, second = small_data(tmp_path).shards[:2]
-    last = LastSource()
-    opened = last.open(first)
-    assert last.open(first) is opened
-    assert last.open(second).path == str(second)
-    assert last.open(first) is not opened
+    sources = OpenSources(limit=Path(first).stat().st_size + Path(second).stat().st_size - 1)
+    opened = sources.open(first)
+    assert sources.open(first) is opened
+    sources.open(second)
+    assert sources.open(first) is not opened
 
 
 def test_a_file_that_was_replaced_is_opened_again(tmp_path):
     first, second = small_data(tmp_path).shards[:2]
-    last, moved = LastSource(), tmp_path / "moved"
+    sources, moved = OpenSources(), tmp_path / "moved"
     moved.write_bytes(Path(first).read_bytes())
-    old = last.open(moved).checksum
+    old = sources.open(moved).checksum
     other = tmp_path / "other"
     other.write_bytes(Path(second).read_bytes())
     os.replace(other, moved)
-    assert last.open(moved).checksum == open_source(second).checksum != old
+    assert sources.open(moved).checksum == open_source(second).checksum != old
     moved.unlink()
     with pytest.raises(InputError, match="moved"):
-        last.open(moved)
+        sources.open(moved)
