@@ -70,7 +70,7 @@ def _train(args: argparse.Namespace) -> None:
         if not link.isalpha():
             raise ConfigError(f"--links: {link!r} is not made of letters")
     keep_inputs([args.output], [args.text])
-    config = SplitConfig(args.min_length, args.min_count, tuple(args.links))
+    config = SplitConfig(args.min_length, args.min_count, tuple(link.lower() for link in args.links))
     with atomic_write(args.output) as stream:
         splitter = CompoundSplitter.train(track(read_lines(args.text), "reading"), config)
         if not splitter.counts:

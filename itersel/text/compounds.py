@@ -21,6 +21,8 @@ from itersel.text.bitext import words
 
 HEADER = "itersel compound splitter 1"
 MOST_PARTS = 8
+MOST_DIGITS = 18
+"""Of a count in a file; no text has so many words."""
 
 
 @dataclass(frozen=True)
@@ -123,13 +125,14 @@ class CompoundSplitter:
         counts, forms = dict[str, int](), dict[str, str]()
         for number, line in enumerate(lines, 2):
             fields = line.split(" ")
-            if not 2 <= len(fields) <= 3 or not fields[1].isdecimal() or not fields[0]:
+            count = fields[1] if 2 <= len(fields) <= 3 else ""
+            if not fields[0] or not count.isdecimal() or len(count) > MOST_DIGITS:
                 raise InputError(
                     "expected a word, its count and perhaps its form",
                     where=f"{os.fspath(path)}:{number}",
                     hint="Make the splitter again with `itersel split train`.",
                 )
-            counts[fields[0]] = int(fields[1])
+            counts[fields[0]] = int(count)
             if len(fields) == 3:
                 forms[fields[0]] = fields[2]
         return cls(counts, forms, config)

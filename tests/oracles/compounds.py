@@ -17,12 +17,12 @@ def all_splits(word: str, links: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def best_mean(
-    word: str, counts: Mapping[str, int], min_length: int, min_count: int, links: Sequence[str]
+    word: str, counts: Mapping[str, int], min_length: int, min_count: int, links: Sequence[str], most_parts: int = 8
 ) -> tuple[float, set[tuple[str, ...]]]:
     """The largest geometric mean of frequencies, and all splits that have it; the whole word always counts."""
     means: dict[tuple[str, ...], float] = {(word,): counts.get(word, 0)}
     for parts in all_splits(word, links):
-        if len(parts) > 1 and all(len(p) >= min_length and counts.get(p, 0) >= min_count for p in parts):
+        if 1 < len(parts) <= most_parts and all(len(p) >= min_length and counts.get(p, 0) >= min_count for p in parts):
             means[parts] = math.prod(counts[p] for p in parts) ** (1 / len(parts))
     largest = max(means.values())
     return largest, {parts for parts, mean in means.items() if math.isclose(mean, largest)}

@@ -3,15 +3,19 @@
 import gzip
 import io
 import itertools
+import shutil
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from itersel.base.errors import InputError
 from itersel.cli import main
 from itersel.text.compounds import CompoundSplitter, SplitConfig
 from oracles.compounds import best_mean
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def splitter(counts, **options):
@@ -31,6 +35,7 @@ def test_examples_of_the_paper():
 letters = st.text("abs", min_size=1, max_size=9)
 
 
+@example("a" * 9, {"a": 1}, 1, 1, ())  # nine parts are one too many
 @given(
     letters,
     st.dictionaries(st.text("abs", min_size=1, max_size=4), st.integers(1, 6), max_size=12),
@@ -84,11 +89,24 @@ def test_verb(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert main(["split", "apply", "in", "--model", "splitter.gz", "--output", "out.gz"]) == 0
     assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == b"ein haus boot\n\n"
-    with gzip.open("splitter.gz", "ab") as stream:
-        stream.write(b"haus\n")
-    assert main(["split", "apply", "in", "--model", "splitter.gz", "--output", "out.gz"]) == 2
-    assert "splitter.gz:6: expected a word, its count" in capsys.readouterr().err
-    assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == b"ein haus boot\n\n"
+    for line in ("haus", "haus x", f"haus {'9' * 5000}", " 3", "haus 3 Haus 3"):
+        shutil.copy("splitter.gz", "bad.gz")
+        with gzip.open("bad.gz", "ab") as stream:
+            stream.write(f"{line}\n".encode())
+        assert main(["split", "apply", "in", "--model", "bad.gz", "--output", "out.gz"]) == 2
+        assert "bad.gz:6: expected a word, its count" in capsys.readouterr().err
+        assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == b"ein haus boot\n\n"
+
+
+def test_linking_elements_in_upper_case_are_the_same(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.de").write_text("bund tag\n" * 3)
+    options = ["--min-length", "3", "--links", "ES"]
+    assert main(["split", "train", "--text", "train.de", "--output", "splitter", *options]) == 0
+    (tmp_path / "in").write_text("Bundestag\n")
+    capsys.readouterr()
+    assert main(["split", "apply", "in", "--model", "splitter"]) == 0
+    assert capsys.readouterr().out == "bund tag\n"
 
 
 BY_HAND = """
@@ -101,8 +119,18 @@ demokratie: demokratie; kommission: kommission; parlament: parlament; europäisc
 """
 
 
-def test_german_words_split_by_hand(shared_data):
+HAND_PAIRS = dict(one.split(": ") for line in BY_HAND.strip().splitlines() for one in line.split("; "))
+
+
+def test_german_words_split_by_hand():
+    """With the frequencies of all their parts of four letters or more in 50,000 sentences of Europarl."""
+    counted = CompoundSplitter.read(DATA / "compounds.splitter")
+    assert {word: " ".join(counted.split(word)) for word in HAND_PAIRS} == HAND_PAIRS
+
+
+def test_a_splitter_of_german_text(shared_data):
     with gzip.open(shared_data / "europarl" / "train.tok.lc.de.gz", "rt", encoding="utf-8") as lines:
         trained = CompoundSplitter.train(itertools.islice(lines, 50_000))
-    pairs = [one.split(": ") for line in BY_HAND.strip().splitlines() for one in line.split("; ")]
-    assert {word: " ".join(trained.split(word)) for word, _ in pairs} == dict(pairs)
+    assert {word: " ".join(trained.split(word)) for word in HAND_PAIRS} == HAND_PAIRS
+    counted = CompoundSplitter.read(DATA / "compounds.splitter")
+    assert {word: trained.counts[word] for word in counted.counts} == counted.counts
