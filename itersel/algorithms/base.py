@@ -123,6 +123,8 @@ class Algorithm(ABC):
     """As in the papers' tables."""
     config_class: ClassVar[type | None] = None
     """A frozen dataclass for the key of a configuration that is called like the algorithm."""
+    options: ClassVar[Mapping[str, str | None]] = {}
+    """Common options of the command line, such as eta, that stand for keys of the algorithm's own, or for none."""
     statistics: ClassVar[tuple[Statistic, ...]] = ()
     figures: ClassVar[tuple[Figure, ...]] = ()
     choice: ClassVar[Choice] = Choice()
@@ -172,9 +174,9 @@ class Algorithm(ABC):
         del history
         return False
 
-    def remarks(self, history: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+    def remarks(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> Sequence[str]:
         """Warnings about the run as it stands after its last round. They are shown, not stored."""
-        del history
+        del history, chosen
         return ()
 
     def conclude(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from itersel.algorithms.base import Algorithm, ItemsContext, Model, Round, RunContext
 from itersel.algorithms.mert import Mert, MertConfig
-from itersel.algorithms.tuner import Tuned, Tuner, Tuning, check_length, check_outcome, named
+from itersel.algorithms.tuner import Tuned, Tuner, Tuning, check_length, check_outcome, named, remarks_on
 from itersel.base.config import Range
 from itersel.base.errors import ConfigError
 from itersel.base.figures import Figure
@@ -68,6 +68,7 @@ class AvgMert(Algorithm):
     name, label = "avg_mert", "AvgMERT"
     config_class: ClassVar[type] = MertConfig
     small_set = by_domain = True
+    options = Tuner.options
     statistics = Tuner.statistics
     figures = (
         *Mert.figures,
@@ -154,6 +155,10 @@ class AvgMert(Algorithm):
 
     def finished(self, history: Sequence[Mapping[str, Any]]) -> bool:
         return bool(history[-1]["active"] == 0)
+
+    def remarks(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> Sequence[str]:
+        del history
+        return remarks_on(chosen)
 
     def conclude(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:
         for domain, ratio in chosen.get(LENGTHS, {}).items():  # earlier runs know the mean only

@@ -201,6 +201,7 @@ class Hols(Algorithm):
 
     name, label = "hols", "HOLS"
     config_class: ClassVar[type] = HolsConfig
+    options: ClassVar[Mapping[str, str | None]] = {"k": "k", "metric": "metric", "eta": None, "top": "top"}
     sections = CombinedSearch.sections
     listing = Listing(
         LARGEST,
@@ -242,7 +243,8 @@ class Hols(Algorithm):
     def finished(self, history: Sequence[Mapping[str, Any]]) -> bool:
         return len(history) >= self.wanted
 
-    def remarks(self, history: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+    def remarks(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> Sequence[str]:
+        del chosen
         wanted = self.wanted
         if len(history) >= wanted:
             return ()
@@ -351,7 +353,7 @@ class Hols(Algorithm):
         """What searches: dense weights, the sparse weights' factor, and how far to go along the gradient."""
         own = self.config.line_search
         own = replace(own, seed=(own.seed + self.config.seed) % 2**63)
-        if self.config.fixed_beta:
+        if self.config.fixed_beta and sparse:
             own = replace(own, fixed=(*own.fixed, SPARSE))
         by_frequency = sorted(gradient.lists, key=lambda name: (-gradient.lists[name], name))
         frequent = [by_frequency[k] for k in shuffled(min(COMMON, len(by_frequency)), self.config.seed)]

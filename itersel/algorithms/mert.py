@@ -146,6 +146,11 @@ class Mert(Tuner):
         constant = [name for name in sorted(spread) if spread[name] == 0 and template_of(name) is None]
         if constant and tuning.number == 0:
             tuning.warnings.append(f"features that never vary within a list keep their weights: {_few(constant)}")
+        unknown = sorted(
+            name for name in {*self.config.fixed, *limits} - {*spread, *tuning.weights} if template_of(name) is None
+        )
+        if unknown and tuning.number == 0:
+            tuning.warnings.append(f"features of fixed or ranges are in no list: {_few(unknown)}")
         scale = math.fsum(abs(tuning.weights.get(name, 0.0)) for name in moved) or 1.0
         dimensions = []
         for name in moved:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import msgpack
@@ -25,6 +26,7 @@ from itersel.learn.hope_fear import REFERENCES, HopeFear
 from itersel.learn.mixing import Columns, SelectionConfig
 from itersel.learn.response_epoch import COUNTS, STEP, Feedback, run_response_epoch, run_response_list_epoch
 from itersel.lists.source import ShardSource
+from itersel.mapreduce.fetch import open_item_source
 from itersel.mapreduce.job import Tell
 from itersel.mapreduce.side import Side, SideFile
 from itersel.mapreduce.work_item import WorkItem
@@ -200,6 +202,9 @@ class ResponseAlgorithm(EpochAlgorithm):
             )
         if self.rule.feedback and response is not None:
             open_response(response)  # whether it can be
+            if response.cache is not None and not Path(response.cache).absolute().parent.is_dir():
+                raise InputError("response.cache: its folder does not exist", where=response.cache, hint="Make it.")
+            _check_ids(items)
 
     def epoch_config(self) -> EpochConfig:
         epoch = self.settings.epoch
@@ -222,6 +227,8 @@ class ResponseAlgorithm(EpochAlgorithm):
         return {SIDE_PREFIX + name: SideFile(path, lasting=True) for name, path in files.items()}
 
     def concerns(self, total: Mapping[str, Any], columns: Columns) -> list[str]:
+        if total["pairs"] == 0 and self.rule.corrections_only and total["successes"] == total["lists"]:
+            return ["the best translation of every sentence passes: there was nothing to correct"]
         if total["pairs"] == 0:
             raise InputError(
                 "no sentence of the epoch has both a translation to learn from and one to learn against",
@@ -230,6 +237,23 @@ class ResponseAlgorithm(EpochAlgorithm):
                 else "Are references and translations in the same tokenisation, and is k large enough?",
             )
         return super().concerns(total, columns)
+
+
+def _check_ids(items: Sequence[WorkItem]) -> None:
+    """A task, its cached answers and won references know a sentence by its id."""
+    files = {file.path: file for item in items for file in item.files}
+    places: dict[str, str] = {}
+    for path, file in files.items():
+        source = open_item_source(file)
+        for number in range(len(source)):
+            id = source.id(number)
+            if id in places:
+                raise InputError(
+                    f"two sentences have the id {id!r}, by which the response knows them",
+                    where=path if places[id] == path else f"{places[id]} and {path}",
+                    hint="Compile all sentences as one corpus, as itersel build does: it numbers them.",
+                )
+            places[id] = path
 
 
 def _success() -> Figure:

@@ -76,7 +76,7 @@ def sections_of(records: Iterable[Record], lines: Lines, names: Sequence[str]) -
 def without_section(wanted: Iterable[str], drawn: Collection[str]) -> list[str]:
     """A warning that names those of the wanted features that are not drawn."""
     missing = [name for name in dict.fromkeys(wanted) if name not in drawn]
-    return [f"no cross-section along {', '.join(missing)}: never varies within a list"] if missing else []
+    return [f"no cross-section along {', '.join(missing)}: does not vary within any list"] if missing else []
 
 
 def section_lines(

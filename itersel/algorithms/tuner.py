@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,11 +124,14 @@ class Tuning:
     def start(self, job: Job, side: Mapping[str, bytes], *, models: bool = False) -> list[Record]:
         """Run a job over the shards; side files are given by content."""
         files = dict(self.run.models) if models else {}
-        for name, content in side.items():
-            path = self.folder / name
-            path.write_bytes(content)
-            files[name] = SideFile(str(path))
-        return self.run.run(job, self.items, files)
+        # A folder for each job: processes that stay know a file by path, size and time of change, and steps that follow
+        # each other at once may write files of the same size at the same time.
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            for name, content in side.items():
+                path = Path(folder) / name
+                path.write_bytes(content)
+                files[name] = SideFile(str(path))
+            return self.run.run(job, self.items, files)
 
 
 @dataclass(frozen=True)
@@ -145,6 +149,7 @@ class Tuner(Algorithm):
     """An algorithm whose rounds choose weights by all that was decoded so far."""
 
     config_class: ClassVar[type] = TunerConfig
+    options: ClassVar[Mapping[str, str | None]] = {"k": "k", "metric": "metric", "eta": None, "top": None}
     small_set = True
     statistics = (Statistic("lists"), Statistic("hypotheses"), Statistic("new_hypotheses"))
     figures: ClassVar[tuple[Figure, ...]] = (
@@ -312,8 +317,22 @@ class Tuner(Algorithm):
         nothing_new = self.keeps_lists and last["new_hypotheses"] == 0
         return nothing_new or last["weight_change"] < self.config.least_change
 
+    def remarks(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> Sequence[str]:
+        del history
+        return remarks_on(chosen)
+
     def conclude(self, history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:
         check_outcome(history, chosen)
+
+
+def remarks_on(chosen: Mapping[str, Any]) -> list[str]:
+    """What looks wrong with the round that devtest chose."""
+    score, start = chosen["tune_score"], chosen["start_score"]
+    if score >= start:
+        return []
+    return [
+        f"devtest chose epoch {chosen['epoch']}, whose tuning score, {score:.2f}, is below the start's, {start:.2f}"
+    ]
 
 
 def check_outcome(history: Sequence[Mapping[str, Any]], chosen: Mapping[str, Any]) -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from itersel.base.errors import ConfigError
+from itersel.base.settings import Settings
 
 JOBS_HELP = "processes; the result does not depend on it (default: %(default)s)"
 
@@ -12,6 +17,26 @@ def add_jobs(
 ) -> None:
     """--jobs; without a default, the configuration's number holds."""
     parser.add_argument("--jobs", type=process_number, default=default, metavar="N", help=text)
+
+
+def put_options(settings: Settings, values: Mapping[str, Any], keys: Mapping[str, str]) -> Settings:
+    """With the command line's options, by the keys they stand for, or by those of the algorithm's own."""
+    from itersel.algorithms.registry import algorithm_class  # here, because most verbs need no algorithm
+
+    named = settings.put_flags(values, {"algorithm": "algorithm"}).find("algorithm")
+    if named is None or not isinstance(named.value, str):
+        return settings.put_flags(values, keys)
+    try:
+        kind = algorithm_class(named.value)
+    except ConfigError:  # whoever reads the configuration says where the name is from
+        return settings.put_flags(values, keys)
+    for option, own in kind.options.items():
+        if own is None and values.get(option) is not None:
+            raise ConfigError(
+                f"{kind.name} has no use for it", where=f"--{option}", hint=f"Leave it out, or set keys of {kind.name}."
+            )
+    placed = {option: f"{kind.name}.{own}" for option, own in kind.options.items() if own and option in keys}
+    return settings.put_flags(values, {**keys, **placed})
 
 
 def process_number(text: str) -> int:

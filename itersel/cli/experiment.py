@@ -23,7 +23,7 @@ from itersel.base.paper_table import PaperTable
 from itersel.base.version import commit
 from itersel.cli.arguments import add_jobs
 from itersel.engines import RUNNERS
-from itersel.pipeline.experiment.cells import build_data, is_begun, matching_cells, plan_cells
+from itersel.pipeline.experiment.cells import build_data, chosen_cells, is_begun, matching_cells, plan_cells
 from itersel.pipeline.experiment.chosen_shards import file_name
 from itersel.pipeline.experiment.config import ExperimentConfig, load_experiment
 from itersel.pipeline.experiment.grid_result import GridResult, evaluate_cells
@@ -119,6 +119,7 @@ def run_one(args: argparse.Namespace, config: ExperimentConfig, output: Path, fi
     if finished and not is_begun(config):
         raise NothingFinishedError
     if not finished:
+        chosen_cells(config, args.only)  # none is an error that should not wait for the build
         build_data(config, jobs)
         for result in run_cells(plan_cells(config, only=args.only), jobs):
             if isinstance(result, FailedCell):

@@ -16,7 +16,7 @@ from itersel.base import events
 from itersel.base.config import Settings
 from itersel.base.outputs import keep_inputs, open_output
 from itersel.base.progress import Progress
-from itersel.cli.arguments import add_jobs
+from itersel.cli.arguments import add_jobs, put_options
 from itersel.engines.config import RUNNERS
 from itersel.inspect.run import epoch_table
 from itersel.lists.compiler import ORDERS
@@ -149,7 +149,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _train(args: argparse.Namespace) -> None:
     settings = Settings() if args.configuration is None else Settings.read(args.configuration)
-    settings = settings.override(args.set).put_flags(vars(args), FLAGS)
+    settings = put_options(settings.override(args.set), vars(args), FLAGS)
     config = load_with_algorithm(RerankConfig, settings)
     weights = train_reranker(config, args.output)
     events.note(epoch_table(Path(args.output)))

@@ -14,7 +14,7 @@ from pathlib import Path
 from itersel.algorithms.registry import registered
 from itersel.base import events
 from itersel.base.config import Settings
-from itersel.cli.arguments import add_jobs
+from itersel.cli.arguments import add_jobs, put_options
 from itersel.engines import RUNNERS
 from itersel.inspect.run import epoch_table
 from itersel.run.config import load_train_config
@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     settings = Settings() if args.configuration is None else Settings.read(args.configuration)
-    config = load_train_config(settings.override(args.set).put_flags(vars(args), FLAGS))
+    config = load_train_config(put_options(settings.override(args.set), vars(args), FLAGS))
     if args.dry_run:
         print(dry_run(config, args.output))
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import msgpack
 import numpy as np
@@ -68,7 +69,7 @@ class SearchSpace:
         """Whether a dimension is held: the search leaves its coordinate alone, so it does not normalise points."""
         return len(self.free) < len(self)
 
-    @property
+    @cached_property
     def shares(self) -> list[int]:
         """Free features with a limit other than 0, which is a share of the absolute sum of all features' weights."""
         return [
@@ -76,6 +77,15 @@ class SearchSpace:
             for k in self.free
             if any(np.isfinite(end) and end != 0 for end in (self.dimensions[k].low, self.dimensions[k].high))
         ]
+
+    @cached_property
+    def signed(self) -> list[tuple[int, float, float]]:
+        """Dimensions with a limit of 0, and the limits: no other one holds for coordinates as they are."""
+        limits = [
+            (k, one.low if one.low == 0 else -np.inf, one.high if one.high == 0 else np.inf)
+            for k, one in enumerate(self.dimensions)
+        ]
+        return [(k, low, high) for k, low, high in limits if low == 0 or high == 0]
 
     def absolute_sum(self, point: Floats) -> float:
         """Of the features' weights."""
@@ -111,9 +121,8 @@ class SearchSpace:
         A limit other than 0 holds for weights at an absolute sum of 1, whatever the sum at the step is.
         """
         low, high = -np.inf, np.inf
-        for dimension, at, slope in zip(self.dimensions, point.tolist(), direction.tolist(), strict=True):
-            least = dimension.low if dimension.low == 0 else -np.inf
-            most = dimension.high if dimension.high == 0 else np.inf
+        for k, least, most in self.signed:
+            at, slope = float(point[k]), float(direction[k])
             if slope:
                 ends = sorted(((least - at) / slope, (most - at) / slope))
                 low, high = max(low, ends[0]), min(high, ends[1])

@@ -98,8 +98,14 @@ def test_every_kind_of_mert_is_checked_at_its_end(tmp_path, algorithm):
     """Of several domains, entries have the means, and each domain's length; those of earlier runs do not."""
     kind = algorithm_class(algorithm)
     tuner = kind(replace(small_data(tmp_path), algorithm=algorithm, own=kind.config_class()))
-    entry = {"tune_score": 20.0, "start_score": 19.0, "length_ratio": 1.0}
+    entry = {"epoch": 2, "tune_score": 20.0, "start_score": 19.0, "length_ratio": 1.0}
     tuner.conclude([entry], entry)
+    assert not tuner.remarks([entry], entry)
+    lower = entry | {"epoch": 1, "tune_score": 18.5}
+    tuner.conclude([lower, entry], lower)
+    assert tuner.remarks([lower, entry], lower) == [
+        "devtest chose epoch 1, whose tuning score, 18.50, is below the start's, 19.00"
+    ]
     for change, words in (({"start_score": 21.0}, "no round reached"), ({"length_ratio": 2.1}, "has 2.10 times")):
         with pytest.raises(InputError, match=words):
             tuner.conclude([entry], entry | change)

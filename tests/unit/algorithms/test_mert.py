@@ -23,6 +23,7 @@ from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
 from itersel.lists.accumulated import AccumulatedLists, NewList
 from itersel.lm.model import LanguageModel
+from itersel.mapreduce import side
 from itersel.mapreduce.execution import map_item, reduce_range
 from itersel.mapreduce.side import Side
 from itersel.mapreduce.work_item import WorkItem
@@ -158,7 +159,7 @@ def test_named_template_features_are_drawn_and_change_nothing_else(data, tmp_pat
         vectors = [tmp_path / run / f"epoch-{number:03d}" / "weights.vec" for run in ("run", "without")]
         assert vectors[0].read_bytes() == vectors[1].read_bytes()
     (warning,) = [text for text in warnings if "cross-section" in text]
-    assert warning.endswith("R:X:no:where: never varies within a list") and warning.startswith("epoch 1")
+    assert warning.endswith("R:X:no:where: does not vary within any list") and warning.startswith("epoch 1")
     last = f"epoch-{len(entries):03d}"
     dense, drawn = (json.loads((tmp_path / run / last / "sections.json").read_text()) for run in ("without", "run"))
     assert dense.items() <= drawn.items() and len(drawn) > len(dense) + 5
@@ -329,6 +330,17 @@ def test_a_feature_that_never_varies_is_named(data, tmp_path):
     assert any("features that never vary within a list keep their weights: WordPenalty" in text for text in warnings)
 
 
+@pytest.mark.parametrize("own", [MertConfig(fixed=("f", "F")), MertConfig(ranges=("f=0:", "F=0:"))])
+def test_a_name_that_no_feature_has_is_named(tmp_path, own):
+    write_random_lists(tmp_path, 3)
+    warnings = []
+    config = replace(reranker(tmp_path), start=str(tmp_path / "start"), own=own, epochs=1)
+    train_reranker(config, tmp_path / "run", warn=warnings.append)
+    assert [text for text in warnings if "no list" in text] == [
+        "epoch 1: features of fixed or ranges are in no list: F"
+    ]
+
+
 def write_lists(folder, good):
     """Twenty lists of three hypotheses; the feature `good` knows the best one, or nothing differs."""
     lines = []
@@ -413,7 +425,7 @@ def test_cross_sections_along_named_features(tmp_path, own):
         train_reranker(replace(config, own=replace(own, sections=sections)), tmp_path / run, warn=said[run].append)
         found.append((tmp_path / run / "weights.txt.gz").read_bytes())
     assert found[0] == found[1]
-    assert "epoch 1: no cross-section along R:X:same, no: never varies within a list" in said["run"]
+    assert "epoch 1: no cross-section along R:X:same, no: does not vary within any list" in said["run"]
     assert not any("cross-section" in text for text in said["without"])
     weights = dict.fromkeys(("f", "g", "h", "R:X:a:b"), 0.0) | dict(Weights.read(tmp_path / "run/weights.txt.gz"))
     assert (weights["R:X:a:b"] == 0) == (algorithm == "mert")
@@ -488,15 +500,22 @@ def test_lists_are_projected_once_for_all_steps(monkeypatch):
     for item in (items[0], items[1], items[1], items[0]):
         small.of(item, both)
     assert read[3:] == ["0", "1", "0"], "only the newest one is kept"
-    two = line_search_job.Projections(limit=2 * kept.of(items[1], both).size)
-    del read[:]
-    for _ in range(2):
-        two.prepare(items, both)
-    assert read == ["0", "1"], "what cannot be kept is not prepared"
+
+
+def test_time_stamps_do_not_matter(data, tmp_path, monkeypatch):
+    """Steps follow each other within a tick of a coarse clock, and their lines are of the same size."""
+    config = replace(data, fold_models=(), epochs=2, own=MertConfig(k=10, starts=1))
+    version = side._version
+    for runner in (RunConfig("inline"), RunConfig("local", jobs=2)):
+        train(replace(config, run=runner), tmp_path / runner.runner, warn=lambda text: None)
+        with monkeypatch.context() as coarse:
+            coarse.setattr(side, "_version", lambda path: (version(path)[0], 0))
+            train(replace(config, run=runner), tmp_path / f"{runner.runner}-coarse", warn=lambda text: None)
+        assert_same_run(tmp_path / runner.runner, tmp_path / f"{runner.runner}-coarse")
 
 
 def test_processes_do_not_matter(data, tmp_path):
-    """Forked processes inherit projections and share out the ranges of lines; alone, one process makes all."""
+    """Processes keep projections between jobs and share out the ranges of lines; alone, one makes all."""
     config, found = replace(data, epochs=2, fold_models=(), layout=LayoutConfig("random", shards=3)), []
     for run in (RunConfig("inline"), RunConfig("local", jobs=2)):
         folder = tmp_path / run.runner

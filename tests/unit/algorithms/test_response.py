@@ -1,18 +1,21 @@
 """RAMPION, EXEC and REBOL as algorithms: feedback from a program, growing references, resuming, errors."""
 
 import json
+import sys
 from dataclasses import replace
 
 import msgpack
 import pytest
 from response_cases import toy_response
 
-from engine_cases import small_data
+from engine_cases import small_data, write_shard
 from itersel.algorithms import response as response_algorithms
 from itersel.algorithms.response import ExecConfig, RampionConfig, RebolConfig
 from itersel.base.errors import ConfigError, InputError
 from itersel.engines import RunConfig
 from itersel.mapreduce.job import describe_job, load_job
+from itersel.model.features import Weights
+from itersel.response.config import ResponseConfig
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
 
@@ -114,6 +117,43 @@ def test_selection_is_an_option(data, tmp_path):
 def test_feedback_is_needed(data, tmp_path):
     with pytest.raises(ConfigError, match="rebol needs feedback"):
         train(replace(data, algorithm="rebol", own=RebolConfig()), tmp_path, warn=[].append)
+
+
+def test_a_cache_needs_a_folder(data, tmp_path):
+    """Answers in memory alone would be asked for again by the next run."""
+    response = toy_response(cache=str(tmp_path / "nowhere" / "answers.sqlite"))
+    with pytest.raises(InputError, match=r"nowhere/answers.sqlite: response.cache: its folder does not exist"):
+        train(replace(data, algorithm="exec", response=response), tmp_path / "run", warn=[].append)
+
+
+def test_ids_must_differ(data, tmp_path):
+    """Sentences of two corpora that are both numbered from 0: the response could not tell them apart."""
+    shards = tuple(write_shard(tmp_path / name, 3, 0) for name in ("a.itsh", "b.itsh"))
+    config = replace(data, shards=shards, layout=LayoutConfig("files"), response=toy_response())
+    with pytest.raises(InputError, match=r"(?s)a.itsh and .*b.itsh: two sentences have the id '0'"):
+        train(replace(config, algorithm="rebol"), tmp_path / "rebol", warn=[].append)
+    train(replace(config, algorithm="rampion"), tmp_path / "rampion", warn=[].append)
+
+
+def always(answer):
+    return ResponseConfig((sys.executable, "-c", f"import sys\nfor line in sys.stdin: print('{answer}', flush=True)"))
+
+
+def test_where_everything_passes_nothing_is_corrected(data, tmp_path):
+    """A training that has come to its aim is no failure."""
+    config = replace(data, algorithm="exec", own=ExecConfig(corrections_only=True), response=always("true"))
+    warnings = []
+    weights = train(config, tmp_path / "corrections", warn=warnings.append)
+    assert sum("nothing to correct" in text for text in warnings) == config.epochs
+    assert dict(Weights.read(weights)) == dict(Weights.read(data.start))
+    with pytest.raises(InputError, match="no sentence of the epoch has both a translation to learn from"):
+        train(replace(config, own=ExecConfig()), tmp_path / "all", warn=warnings.append)
+
+
+def test_a_task_that_says_no_to_everything(data, tmp_path):
+    config = replace(data, algorithm="exec", response=always("false"))
+    with pytest.raises(InputError, match="no sentence of the epoch has both a translation to learn from"):
+        train(config, tmp_path, warn=[].append)
 
 
 def test_a_job_survives_the_way_to_a_worker():

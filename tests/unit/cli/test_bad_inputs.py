@@ -807,6 +807,13 @@ ARGUMENTS = [
         "evaluate train.de --reference train.en --tokenize magic",
         "argument --tokenize: invalid choice: 'magic' (choose from 'none', '13a', 'intl', 'char',",
     ),
+    ("train --shards shards --algorithm mert --eta 0.1 --output out.1", "--eta: mert has no use for it"),
+    ("train --shards shards --algorithm hols -k 0 --output out.1", "-k: hols.k is 0"),
+    ("train --shards shards --set algorithm=mert --metric stupid --output out.1", "mert.metric"),
+    (
+        "rerank train --lists lists --references train.en --algorithm pro --top 5 --output out.1",
+        "--top: pro has no use",
+    ),
     ("report", "the following arguments are required: RUN"),
     ("report nowhere --output out.1", "nowhere: not a run: there is no run.json"),
     ("report shards --output out.1", "shards: not a run: there is no run.json"),

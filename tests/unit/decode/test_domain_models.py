@@ -1,6 +1,7 @@
 """Each sentence with its domain's weights: files, the mean, the command line, the Python interface, one-domain runs."""
 
 import gzip
+import os
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import itersel
 from engine_cases import small_data, write_shard
 from itersel.algorithms.mert import MertConfig
 from itersel.base.errors import InputError
+from itersel.base.spare_processes import share
 from itersel.cli import main
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.decode.shard_translator import ShardTranslator
@@ -56,6 +58,13 @@ def test_every_sentence_has_the_weights_of_its_domain(data, folder):
             assert list(ShardTranslator(shards, weights, model).best(jobs)) == expected
     plain = list(ShardTranslator(shards, Weights(BY_DOMAIN["task0"]), model).best())
     assert plain != expected, "the domains' weights differ in what they translate"
+
+
+def test_idle_processes_translate_too(data):
+    translator = ShardTranslator(list(map(Shard, data.shards)), Weights({}), LanguageModel(data.language_model))
+    for spare, processes in ((0, 1), (1, 2)):
+        with share(spare):
+            assert len(set(translator.map(lambda *_: os.getpid()))) == processes
 
 
 def test_a_system_of_an_evaluation_may_have_weights_by_domain(data, folder, tmp_path):

@@ -21,6 +21,7 @@ from itersel.algorithms.epoch_job import EpochJob
 from itersel.base.config import Settings, read_yaml
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.files import read_lines
+from itersel.base.usage import cpu_seconds
 from itersel.cli import main
 from itersel.decode.shard_decoder import ShardDecoder
 from itersel.engines import RunConfig
@@ -31,6 +32,7 @@ from itersel.learn.pairs import PairConfig
 from itersel.model.feature_names import NameTable
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector
+from itersel.run import devtest
 from itersel.run.config import OPEN_KEYS, TrainConfig, flat, identity, load_train_config
 from itersel.run.driver import train
 from itersel.run.layout import LayoutConfig
@@ -161,18 +163,18 @@ def test_same_bytes_when_shards_finish_in_another_order(tmp_path, data, monkeypa
 
 
 def test_finished_shards_are_not_done_again(tmp_path, data, monkeypatch):
-    from itersel.engines import local
+    from itersel.engines import crew
 
-    done, original = [], local.map_to_file
+    done, original = [], crew.map_to_file
 
-    def failing(job, item, *rest):
+    def failing(job, item, *rest, **keys):
         if isinstance(job, EpochJob):
             if len(done) == 6:
                 raise InterruptedError
             done.append((job.number, item.number))
-        original(job, item, *rest)
+        original(job, item, *rest, **keys)
 
-    monkeypatch.setattr(local, "map_to_file", failing)
+    monkeypatch.setattr(crew, "map_to_file", failing)
     with pytest.raises(InterruptedError):
         train(config_of(data), tmp_path / "run", warn=lambda text: None)
     done_before = len(done)
@@ -184,6 +186,23 @@ def test_finished_shards_are_not_done_again(tmp_path, data, monkeypatch):
     assert [(line["epoch"], line["shard"]) for line in lines] == [
         (epoch, shard) for epoch in (1, 2, 3) for shard in (0, 1, 2, 3, None)
     ]
+
+
+def test_time_of_scoring_the_start_is_not_the_first_epochs(tmp_path, data, monkeypatch):
+    """Processes stay after a job, and their time counts when they end."""
+    translate = devtest.TranslateJob.map
+
+    def busy(self, item, side, tell):
+        end = cpu_seconds() + 1
+        while cpu_seconds() < end:
+            pass
+        yield from translate(self, item, side, tell)
+
+    monkeypatch.setattr(devtest, "BLOCK", 2)
+    monkeypatch.setattr(devtest.TranslateJob, "map", busy)
+    train(config_of(data, epochs=1, run=RunConfig(jobs=2)), tmp_path / "run", warn=lambda text: None)
+    lines = [json.loads(line) for line in (tmp_path / "run" / "statistics.jsonl").read_text().splitlines()]
+    assert 0 < lines[-1]["made"]["cpu_seconds"] < 1
 
 
 def test_epochs_record_what_they_took(tmp_path, data, monkeypatch):
