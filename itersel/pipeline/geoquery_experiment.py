@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +20,9 @@ import numpy as np
 
 from itersel.base.config import PathStr, Range, Settings, load, validate
 from itersel.base.config import build as make_config
-from itersel.base.errors import ConfigError
-from itersel.base.files import atomic_write, read_lines
-from itersel.base.json_files import read_json
+from itersel.base.errors import ConfigError, InputError
+from itersel.base.files import atomic_write, file_checksum, read_lines
+from itersel.base.json_files import read_json, write_json
 from itersel.base.paper_table import PaperTable
 from itersel.evaluation.scoring import EvaluationOptions, System, score_systems
 from itersel.evaluation.significance import system_score
@@ -47,7 +47,14 @@ from itersel.pipeline.geoquery_tables import (
     variants,
     wins,
 )
-from itersel.pipeline.geoquery_text import SelectionOfText, model_lines, name_pairs, select_pairs, spelled
+from itersel.pipeline.geoquery_text import (
+    SelectionOfText,
+    model_lines,
+    name_pairs,
+    read_pairs,
+    select_pairs,
+    spelled,
+)
 from itersel.report import write_report
 from itersel.response.config import checksum_of
 from itersel.response.geoquery.data import (
@@ -73,6 +80,8 @@ PARSERS = ("extended", "original")
 ASKING = ("exec", "rebol")
 """The methods that learn from a parser's answers, so that each parser has runs of its own."""
 TITLE = "ACL 2014 on GeoQuery, German to English"
+TEXT_RECORD = "text.json"
+"""What the text in the work folder was made of; written last."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +110,16 @@ class Acl2014Config:
 
     def __post_init__(self) -> None:
         validate(self)
-        if not self.corpora or not self.etas or not self.seeds:
-            raise ConfigError("corpora, etas and seeds need at least one value")
+        for key in ("corpora", "etas", "seeds"):
+            values = getattr(self, key)
+            if not values:
+                raise ConfigError(f"{key} needs at least one value")
+            if len(set(values)) < len(values):
+                raise ConfigError(f"{key} has a value twice")
+        if min(self.etas) <= 0:
+            raise ConfigError("etas must be above 0")
+        if min(self.seeds) < 0:
+            raise ConfigError("seeds must be at least 0")
         for name, keys in self.variants.items():
             if keys.get("algorithm") not in METHODS or name in METHODS:
                 raise ConfigError(
@@ -113,7 +130,9 @@ class Acl2014Config:
 
 def load_experiment(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Acl2014Config:
     """Read the file, then apply overrides `key=value`."""
-    return load(Acl2014Config, Settings.read(path).override(overrides))
+    config = load(Acl2014Config, Settings.read(path).override(overrides))
+    Acl2014(config).check()
+    return config
 
 
 class Acl2014:
@@ -144,6 +163,12 @@ class Acl2014:
     def english(self) -> list[Question]:
         return read_questions(self.config.data)
 
+    def check(self) -> None:
+        """Raise what is wrong with the keys of builds and trainings, before hours are spent on the first of them."""
+        for method in self.methods:
+            self.configured(method, self.config.etas[0], self.config.seeds[0], {"shards": ["shard"]}, {})
+        make_config(BuildConfig, self.build_settings())
+
     def run(self) -> Path:
         """Everything; returns the table's path."""
         self.prepare()
@@ -166,6 +191,7 @@ class Acl2014:
 
     def prepare(self) -> None:
         """The text, the base system and both parsers; nothing is done again that is up to date."""
+        Weights.read(self.config.start)  # which is needed last
         self.work.mkdir(parents=True, exist_ok=True)
         self.prepare_text()
         self.base = self.build_base()
@@ -176,11 +202,18 @@ class Acl2014:
 
     def prepare_text(self) -> None:
         """The corpora's chosen pairs, and both sides of the questions."""
-        if (self.work / "test.en").exists():
+        made_of, record = self._made_of(), self.work / TEXT_RECORD
+        if record.exists():
+            if read_json(record) != made_of:
+                raise InputError(
+                    "the text here was made from other corpora or questions, or with other keys of `text`",
+                    where=self.work,
+                    hint="Name another folder (work), or remove this one.",
+                )
             return
         german = read_questions(self.config.data, "de")
         corrected = read_corrected_german(self.config.data)
-        pairs = list(dict.fromkeys(self._pairs()))
+        pairs = read_pairs(self.config.corpora)
         train = self.splits.train
         questions = spelled(
             [german[number].text for number in train],
@@ -197,10 +230,13 @@ class Acl2014:
         ):
             self._write_lines(f"{name}.gold", (self.english[number].gold for number in ids))
             self._write(name, zip(sources, (self.english[number].text for number in ids), strict=True))
+        write_json(record, made_of)
 
-    def _pairs(self) -> Iterator[tuple[str, str]]:
-        for name in self.config.corpora:
-            yield from zip(read_lines(f"{name}.de.gz"), read_lines(f"{name}.en.gz"), strict=True)
+    def _made_of(self) -> dict[str, Any]:
+        """What the text depends on: checksums of files, and keys."""
+        files = [f"{name}.{side}.gz" for name in self.config.corpora for side in ("de", "en")]
+        questions = sorted(str(path) for path in Path(self.config.data).glob("*.gz"))
+        return {"text": asdict(self.config.text), "files": [file_checksum(path) for path in [*files, *questions]]}
 
     def _write(self, name: str, pairs: Any) -> None:
         sides = list(zip(*pairs, strict=True))
@@ -215,14 +251,7 @@ class Acl2014:
 
     def build_base(self) -> BuildConfig:
         """Alignment, language model and index of the general text; shards of the questions, the training ones cut."""
-        own: dict[str, Any] = {
-            "work": str(self.work / "base"),
-            "train": {"source": str(self.work / "base.de"), "target": str(self.work / "base.en"), "shards": False},
-        }
-        settings: dict[str, Any] = self.config.build.plain()
-        if self.config.text.model_of_all:
-            own["lm"] = settings.get("lm", {}) | {"text": [str(self.work / "model.en")]}
-        config = make_config(BuildConfig, settings | own)
+        config = make_config(BuildConfig, self.build_settings())
         for _ in build(config):
             pass
         # The questions are in alphabetical order: a fold of neighbours would hold out a kind of question.
@@ -235,6 +264,17 @@ class Acl2014:
             for _ in write_shards(compiler, layout, self.work / "shards" / name):
                 pass
         return config
+
+    def build_settings(self) -> dict[str, Any]:
+        """The keys of the base system's build."""
+        own: dict[str, Any] = {
+            "work": str(self.work / "base"),
+            "train": {"source": str(self.work / "base.de"), "target": str(self.work / "base.en"), "shards": False},
+        }
+        settings: dict[str, Any] = self.config.build.plain()
+        if self.config.text.model_of_all:
+            own["lm"] = settings.get("lm", {}) | {"text": [str(self.work / "model.en")]}
+        return settings | own
 
     def shards(self, name: str) -> list[str]:
         return sorted(str(path) for path in (self.work / "shards" / name).glob("*.itsh"))
@@ -278,27 +318,27 @@ class Acl2014:
         self, method: str, parser: str, eta: float, seed: int, shards: Sequence[str], epochs: int | None
     ) -> TrainConfig:
         files: ParserFiles = self.parsers[parser]
-        algorithm, own = self.methods[method]
-        settings: Any = {key: value for key, value in self.config.train.plain().items() if key not in METHODS}
-        settings = settings | {
+        data: dict[str, Any] = {
             "shards": list(shards) or self.shards("train"),
-            "layout": {"kind": "sequential", "shards": 1},
             "language_model": str(language_model_path(self.base)),
             "start": self.config.start,
-            "algorithm": algorithm,
-            algorithm: own,
         }
         if epochs is not None:
-            settings["epochs"] = epochs
+            data["epochs"] = epochs
+        asked = {"index": str(files.index), "language_model": str(files.language_model)}
+        return self.configured(method, eta, seed, data, asked)
+
+    def configured(
+        self, method: str, eta: float, seed: int, data: dict[str, Any], parser: dict[str, str]
+    ) -> TrainConfig:
+        """The configuration of a training, given its data and the parser's files."""
+        algorithm, own = self.methods[method]
+        settings: Any = {key: value for key, value in self.config.train.plain().items() if key not in METHODS}
+        settings |= data | {"layout": {"kind": "sequential", "shards": 1}, "algorithm": algorithm, algorithm: own}
         if algorithm in ASKING:
             settings["response"] = {
                 "object": "geoquery",
-                "files": {
-                    "index": str(files.index),
-                    "language_model": str(files.language_model),
-                    "facts": str(self._facts()),
-                    "gold": str(self.work / "train.gold"),
-                },
+                "files": parser | {"facts": str(self._facts()), "gold": str(self.work / "train.gold")},
                 "cache": str(self.work / "answers.sqlite"),
             } | dict(settings.get("response", {}))
         else:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from itersel.base.config import build as make_config
 from itersel.base.errors import InputError
+from itersel.base.files import read_lines
 from itersel.base.folders import PARSER, claim_folder
 from itersel.pipeline.build import build
 from itersel.pipeline.build_config import BuildConfig
@@ -65,8 +66,10 @@ def build_parser(
     questions = read_questions(data)
     chosen = questions if ids is None else [questions[number] for number in ids]
     phrases = database_phrases(read_database(data / FACTS_FILE))
+    lines = list(parser_lines(chosen, phrases))
+    _check_same_questions(folder / "questions", [line.question for line in lines])
     claim_folder(folder, PARSER)
-    write_parser_text(parser_lines(chosen, phrases), folder / "questions", folder / "forms")
+    write_parser_text(lines, folder / "questions", folder / "forms")
     # The language model knows questions only: phrases are no sentences.
     write_parser_text(parser_lines(chosen), folder / "lm.questions", folder / "lm.forms")
     config = make_config(
@@ -82,3 +85,13 @@ def build_parser(
     for _ in build(config):
         pass
     return ParserFiles(index_path(config), language_model_path(config))
+
+
+def _check_same_questions(place: Path, questions: Sequence[str]) -> None:
+    """Refuse to replace a parser that was made of other questions."""
+    if place.exists() and list(read_lines(place)) != questions:
+        raise InputError(
+            "the parser here was made of other questions, or by another version",
+            where=place.parent,
+            hint="Name another folder, or remove this one.",
+        )

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from itersel.base.paper_table import Column, Entry, Marks, PaperTable, Row
 from itersel.evaluation.significance import Randomization, p_text, randomization_test, system_score
 from itersel.metrics.corpus import CorpusMetric, Statistics
-from itersel.response.geoquery.scores import answer_scores, f1_scores
+from itersel.response.geoquery.scores import answer_scores, f1_scores, precision_scores, recall_scores
 
 SIGNIFICANT = 0.05
 EXAMPLES = 10
@@ -45,24 +45,22 @@ Pairs = dict[tuple[int, int], Randomization]
 
 
 def score_table(systems: Systems, metric: CorpusMetric, rows: npt.NDArray[np.bool_], caption: str = "") -> PaperTable:
-    """Precision, recall, F1 and BLEU on the questions that `rows` says."""
+    """Precision, recall, F1 and BLEU on the questions that `rows` says: means over the runs, each with its tests."""
     answers = _outcomes(systems, rows)
     texts: list[Statistics] = [
         np.stack([metric.statistics(run.texts)[rows] for run in runs]) for runs in systems.values()
     ]
-    better_f1, better_bleu = _better(_tests(answers, f1_scores)), _better(_tests(texts, metric.scores))
-    lines = []
-    for at, name in enumerate(systems):
-        right, parsed, asked = answers[at].sum(axis=(0, 1))
-        entries = [Entry(f"{at + 1} {name.upper()}", at)]
-        entries += [_score(100 * right / max(parsed, 1)), _score(100 * right / asked)]
-        entries += [
-            _score(system_score(answers[at], f1_scores), better_f1.get(at, ())),
-            _score(system_score(texts[at], metric.scores), better_bleu.get(at, ())),
-        ]
-        lines.append(Row(name, tuple(entries)))
+    lines = [[Entry(f"{at + 1} {name.upper()}", at)] for at, name in enumerate(systems)]
+    for statistics, score in (
+        *((answers, score) for score in (precision_scores, recall_scores, f1_scores)),
+        (texts, metric.scores),
+    ):
+        better = _better(_tests(statistics, score))
+        for at, line in enumerate(lines):
+            line.append(_score(system_score(statistics[at], score), better.get(at, ())))
+    made = tuple(Row(name, tuple(line)) for name, line in zip(systems, lines, strict=True))
     columns = (Column("method", left=True), *map(Column, ("precision", "recall", "F1", "BLEU")))
-    return PaperTable(columns, tuple(lines), (LEGEND,), caption=caption, mark="significantly better than")
+    return PaperTable(columns, made, (LEGEND,), caption=caption, mark="significantly better than")
 
 
 def difference_table(systems: Systems, rows: npt.NDArray[np.bool_], caption: str = "") -> PaperTable:

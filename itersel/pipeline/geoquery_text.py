@@ -7,7 +7,7 @@ questions as a German would have spelled them. No test question is looked at.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -16,6 +16,7 @@ from itersel.response.geoquery.data import normalized
 from itersel.response.geoquery.database import Database
 from itersel.response.geoquery.typos import correct_typos
 from itersel.response.geoquery.umlauts import Spelling
+from itersel.text.bitext import Bitext
 
 Pair = tuple[str, str]
 MARK = " ?"
@@ -39,6 +40,12 @@ class SelectionOfText:
     of Rhode Island, and `ohio` or `island` would be translated."""
     model_of_all: bool = False
     """Estimate the language model on the English side of all pairs, not only of those that are kept."""
+
+
+def read_pairs(corpora: Iterable[str]) -> list[Pair]:
+    """The pairs of the files NAME.de.gz and NAME.en.gz, in their order; one that is there several times only once."""
+    bitexts = [Bitext(f"{name}.de.gz", f"{name}.en.gz") for name in corpora]
+    return list(dict.fromkeys((pair.source, pair.target) for bitext in bitexts for pair in bitext))
 
 
 def select_pairs(pairs: Sequence[Pair], questions: Sequence[str], rule: SelectionOfText) -> list[Pair]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from itersel.base.errors import InputError
 from itersel.response.protocol import Response
@@ -92,12 +94,23 @@ class CachedResponse:
             self.memory |= self.cache.get(unknown)
         asked = {key: text for key, text in zip(keys, hypotheses, strict=True) if key not in self.memory}
         if asked:
-            answers = [bool(one) for one in self.response(sentence_id, list(asked.values()))]
+            answers = self._answers(sentence_id, list(asked.values()))
             new = dict(zip(asked, answers, strict=True))
             if self.cache is not None:
                 self.cache.put(new)
             self.memory |= new
         return [self.memory[key] for key in keys]
+
+    def _answers(self, sentence_id: str, texts: list[str]) -> list[bool]:
+        """The response's answers; InputError if an object gives none that can be understood."""
+        given: object = self.response(sentence_id, texts)
+        answers = list(given) if isinstance(given, Iterable) else [given]
+        if len(answers) != len(texts) or not all(isinstance(one, bool | np.bool_) for one in answers):
+            raise InputError(
+                f"the response answered {str(given)[:200]} on sentence {sentence_id}, hypotheses {texts}",
+                hint="A Python object must return a list with True or False for each hypothesis.",
+            )
+        return [bool(one) for one in answers]
 
     def key(self, sentence_id: str, text: str) -> bytes:
         """A hash that stands for the question."""

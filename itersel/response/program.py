@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import json
 import os
 import select
@@ -22,6 +23,7 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from itersel.base.errors import ConfigError, InputError
+from itersel.base.processes import end_with
 from itersel.response.protocol import Outcome
 
 LAST_WORDS = 1000
@@ -51,13 +53,12 @@ class ProgramResponse:
         if self.owner != os.getpid():  # forked: these are another process's copies
             self.copies, self.owner = [], os.getpid()
         made: list[Outcome] = []
-        for begin in range(0, len(hypotheses), self.processes):
-            block = hypotheses[begin : begin + self.processes]
-            while len(self.copies) < len(block):
-                self.copies.append(_Copy(self.command))
-            for copy, text in zip(self.copies, block, strict=False):
-                copy.send(sentence_id, text)
-            made += [self._outcome(number, sentence_id, text) for number, text in enumerate(block)]
+        try:
+            for begin in range(0, len(hypotheses), self.processes):
+                made += self._block(sentence_id, hypotheses[begin : begin + self.processes])
+        except BaseException:  # an interrupt, too: the answers to come would be taken for those of other questions
+            self.close()
+            raise
         return made
 
     def close(self) -> None:
@@ -67,6 +68,13 @@ class ProgramResponse:
                 copy.end()
         self.copies = []
 
+    def _block(self, sentence_id: str, hypotheses: Sequence[str]) -> list[Outcome]:
+        while len(self.copies) < len(hypotheses):
+            self.copies.append(_Copy(self.command))
+        for copy, text in zip(self.copies, hypotheses, strict=False):
+            copy.send(sentence_id, text)
+        return [self._outcome(number, sentence_id, text) for number, text in enumerate(hypotheses)]
+
     def _outcome(self, number: int, sentence_id: str, text: str) -> Outcome:
         for attempt in range(self.restarts + 1):
             copy = self.copies[number]
@@ -74,10 +82,9 @@ class ProgramResponse:
                 return _parsed(copy.receive(self.timeout))
             except _NoAnswerError as trouble:
                 words = copy.end()
-                self.copies[number] = _Copy(self.command)
                 if trouble.final or attempt == self.restarts:
-                    self.close()
                     raise self._error(f"{trouble}{_times(attempt + 1)}", sentence_id, text, words) from None
+                self.copies[number] = _Copy(self.command)
                 self.copies[number].send(sentence_id, text)
         raise AssertionError("unreachable")
 
@@ -86,7 +93,8 @@ class ProgramResponse:
         return InputError(
             f"the response program {trouble} on sentence {sentence_id}, hypothesis {text!r}{said}",
             where=" ".join(self.command),
-            hint="Mend the program, then run the same command again: answers so far are kept.",
+            hint="Mend the program, then run the same command again: answers so far are kept. Standard output is for"
+            " answers only, one line each.",
         )
 
 
@@ -103,21 +111,30 @@ class _Copy:
 
     def __init__(self, command: Sequence[str]):
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self.buffer = b""
+        self.buffer = self.unasked = b""
         try:
             self.process = subprocess.Popen(  # noqa: S603 (an argument list of the configuration)
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, start_new_session=True
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                start_new_session=True,
+                preexec_fn=functools.partial(end_with, os.getpid()),
             )
         except OSError as error:
             self.errors.close()
+            words = command[0].split()
+            hint = "Is it installed on every worker? Scripts travel if response.files names them."
+            if len(command) == 1 and len(words) > 1:
+                hint = f"Give command and arguments as a list: [{', '.join(words)}]."
             raise InputError(
-                f"the response program cannot be started: {error.strerror}",
-                where=command[0],
-                hint="Is it installed on every worker? Scripts travel if response.files names them.",
+                f"the response program cannot be started: {error.strerror}", where=command[0], hint=hint
             ) from None
 
     def send(self, sentence_id: str, text: str) -> None:
-        assert self.process.stdin is not None
+        assert self.process.stdin is not None and self.process.stdout is not None
+        if select.select([self.process.stdout], [], [], 0)[0]:  # more than it was asked for, or its end
+            self.unasked = os.read(self.process.stdout.fileno(), 1 << 16)
         with contextlib.suppress(BrokenPipeError):  # `receive` says what happened
             self.process.stdin.write(json.dumps({"sentence": sentence_id, "hypothesis": text}).encode() + b"\n")
             self.process.stdin.flush()
@@ -125,6 +142,8 @@ class _Copy:
     def receive(self, timeout: float) -> bytes:
         """The next line of the output."""
         assert self.process.stdout is not None
+        if self.unasked:
+            raise _NoAnswerError(f"wrote {_shown(self.unasked)} before it was asked", final=True)
         stream, end = self.process.stdout.fileno(), time.monotonic() + timeout
         while b"\n" not in self.buffer:
             if len(self.buffer) > LONGEST_ANSWER:
@@ -133,7 +152,7 @@ class _Copy:
                 raise _NoAnswerError(f"did not answer within {timeout:g} seconds")
             read = os.read(stream, 1 << 16)
             if not read:
-                raise _NoAnswerError(f"ended with {_status(self.process.wait())}")
+                raise _NoAnswerError(self._ending(end - time.monotonic()))
             self.buffer += read
         line, _, self.buffer = self.buffer.partition(b"\n")
         if self.buffer:
@@ -141,6 +160,13 @@ class _Copy:
                 f"answered more than one line, {line[:200].decode(errors='replace')!r} first", final=True
             )
         return line
+
+    def _ending(self, seconds: float) -> str:
+        """What became of a program without further output."""
+        try:
+            return f"ended with {_status(self.process.wait(max(0.0, seconds)))}"
+        except subprocess.TimeoutExpired:
+            return "closed its output"
 
     def end(self) -> str:
         """Kill it; what it last wrote to standard error."""
@@ -163,7 +189,7 @@ class _Copy:
 def _parsed(line: bytes) -> Outcome:
     try:
         answer: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _NoAnswerError(f"answered {_shown(line)}, which is not JSON", final=True) from None
     if isinstance(answer, bool):
         return Outcome(answer, True)

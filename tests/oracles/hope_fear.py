@@ -17,12 +17,20 @@ def learn(
     limit=None,
     keep="grow",
     failures=False,
+    light=False,
+    around=False,
 ):
-    """`lists` are (id, texts, feature dicts, references). Returns weights, won references, and what was counted."""
-    w, won = dict(start), references or {}
+    """`lists` are (id, texts, feature dicts, references). Returns weights, won references, and what was counted.
+
+    `texts` may be a function, which gives texts and feature dicts for the weights of the moment. `light` asks about the
+    best alone; `around` makes the best one of RAMPION's pair.
+    """
+    w, won = dict(start), {} if references is None else references
     counts = {"successes": 0, "skipped": 0, "updates": 0}
     for _ in range(epochs):
         for id, texts, features, given in lists:
+            if callable(texts):
+                texts, features = texts(w)
             s = [sum(w.get(name, 0.0) * value for name, value in x.items()) for x in features]
             best = s.index(max(s))
             asked = set()
@@ -52,7 +60,7 @@ def learn(
 
             def top(sign, wanted, s=s, c=c, e=e):
                 for place in sorted(range(len(s)), key=lambda k: (-(s[k] + sign * c[k]), k)):
-                    if not feedback:
+                    if not feedback or light:
                         return place
                     answer = e(place)
                     if answer is None:
@@ -63,6 +71,8 @@ def learn(
 
             if success and failures:
                 better = worse = None
+            elif around:
+                better, worse = (best, top(+1, False)) if texts[best] in given else (top(-1, True), best)
             elif not feedback:
                 better, worse = top(-1, True), top(+1, False)
             elif success:

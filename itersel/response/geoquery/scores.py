@@ -48,13 +48,23 @@ def answer_scores(statistics: Statistics) -> AnswerScores:
     """The scores of one run."""
     sums = statistics.sum(axis=0)
     correct, parsed, questions = (int(total) for total in sums)
-    precision, recall = (float(_ratio(sums[None, 0], sums[None, column])[0]) for column in (1, 2))
-    return AnswerScores(precision, recall, float(f1_scores(sums[None])[0]), correct, parsed, questions)
+    precision, recall, f1 = (float(score(sums[None])[0]) for score in (precision_scores, recall_scores, f1_scores))
+    return AnswerScores(precision, recall, f1, correct, parsed, questions)
 
 
 def f1_scores(sums: Statistics) -> Scores:
     """F1 in percent of many systems, one row (correct, parsed, questions) each: 2 correct / (parsed + questions)."""
     return _ratio(2 * sums[:, 0], sums[:, 1] + sums[:, 2])
+
+
+def precision_scores(sums: Statistics) -> Scores:
+    """Precision in percent of many systems."""
+    return _ratio(sums[:, 0], sums[:, 1])
+
+
+def recall_scores(sums: Statistics) -> Scores:
+    """Recall in percent of many systems."""
+    return _ratio(sums[:, 0], sums[:, 2])
 
 
 def compare_answers(

@@ -5,14 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine_cases import write_model, write_shard
+from itersel.decode.shard_decoder import ShardDecoder
 from itersel.learn.epoch import EpochConfig
 from itersel.learn.hope_fear import REFERENCES, Chosen, HopeFear, Questions, choose
 from itersel.learn.learner import LearnConfig
-from itersel.learn.response_epoch import STEP, Feedback, _against, run_response_list_epoch
+from itersel.learn.response_epoch import STEP, Feedback, _against, run_response_epoch, run_response_list_epoch
 from itersel.lists.table import CompiledList, ListTable, write_table
+from itersel.lm.model import LanguageModel
 from itersel.metrics.sentence import sentence_statistics, sentence_values
 from itersel.model.feature_names import NameTable
+from itersel.model.features import Weights
 from itersel.model.vectors import Vector
+from itersel.shards.shard import Shard
 from oracles.hope_fear import learn
 
 RAMPION = {"feedback": False, "references": "fixed"}
@@ -58,9 +63,13 @@ def run(data, rule, judge, folder, epochs=1, limit=None, block=1, start=None, me
             scale=st.sampled_from([0.0, 1.0, 0.5]),
             references=st.sampled_from(REFERENCES),
             corrections_only=st.booleans(),
+            ask_prediction_only=st.booleans(),
         ),
         st.builds(
-            HopeFear, scale=st.sampled_from([0.0, 1.0]), **{key: st.just(value) for key, value in RAMPION.items()}
+            HopeFear,
+            scale=st.sampled_from([0.0, 1.0]),
+            around_prediction=st.booleans(),
+            **{key: st.just(value) for key, value in RAMPION.items()},
         ),
         st.builds(HopeFear, corrections_only=st.booleans(), **{key: st.just(value) for key, value in EXEC.items()}),
     ),
@@ -78,13 +87,46 @@ def test_it_equals_the_twin(tmp_path_factory, lists, rule, good, letters, limit,
         for number, (entries, reference) in enumerate(lists)
     ]
     options = {"cost": rule.cost, "feedback": rule.feedback, "scale": rule.scale, "keep": rule.references}
-    options["failures"] = rule.corrections_only
+    options |= {"failures": rule.corrections_only, "light": rule.ask_prediction_only, "around": rule.around_prediction}
     expected, won, counts = learn(data, {"a": 0.5}, ETA, judge=judge, epochs=2, limit=limit, **options)
     folder = tmp_path_factory.mktemp("lists")
     found, feedback = run(data, rule, judge, folder, epochs=2, limit=limit, block=block, start={"a": 0.5})
     assert found == {name: value for name, value in expected.items() if value}
     assert feedback.references == won
     assert (feedback.counts["successes"], feedback.counts["skipped"]) == (counts["successes"], counts["skipped"])
+
+
+@pytest.mark.parametrize("name", ["rampion", "exec", "rebol"])
+def test_an_epoch_over_a_shard_equals_the_twin(tmp_path, name):
+    """Lists are decoded with the weights that the updates before have made; references of the first epoch count on."""
+    rule = {"rampion": HopeFear(**RAMPION, scale=1), "exec": HopeFear(**EXEC), "rebol": HopeFear(scale=1)}[name]
+    shard, model = Shard(write_shard(tmp_path / "shard", 12, 1)), LanguageModel(write_model(tmp_path / "lm", 1))
+    config = EpochConfig(k=15, metric="stupid_bleu", learn=LearnConfig(eta=ETA, rule=STEP))
+
+    def judge(_, text):
+        return not {"house", "dog"} & set(text.split(" "))
+
+    def lists_of(sentence):
+        def decoded(w):
+            found = ShardDecoder(shard, Weights(w), model, config.decoder).kbest(sentence, config.k)
+            return [one.text for one in found], [one.features for one in found]
+
+        return shard.id(sentence), decoded, None, shard.references(sentence)
+
+    start = {"p": -0.01, "LanguageModel": 0.3}
+    options = {"cost": rule.cost, "feedback": rule.feedback, "scale": rule.scale, "keep": rule.references}
+    lists = [lists_of(sentence) for sentence in range(len(shard))]
+    expected, won, counts = learn(lists, start, ETA, judge=judge, epochs=2, **options)
+    feedback = Feedback(rule, lambda id, some: [judge(id, text) for text in some])
+    weights, names = Vector.of_names(start), set(start)
+    for number in range(2):
+        result = run_response_epoch(shard, weights, [(model, None)], config, feedback, number=number)
+        weights, names = result.weights, names | set(result.names)
+    found = dict(zip(NameTable(sorted(names))(weights.ids), weights.values.tolist(), strict=True))
+    assert found == pytest.approx({name: value for name, value in expected.items() if value}, rel=1e-5, abs=1e-9)
+    assert feedback.references == won and bool(won) == (name == "rebol")
+    assert (feedback.counts["successes"], feedback.counts["skipped"]) == (counts["successes"], counts["skipped"])
+    assert counts["updates"] > 6
 
 
 # s         3     2     1     0
@@ -110,6 +152,9 @@ SCORES, METRIC = np.array([3.0, 2.0, 1.0, 0.0]), np.array([0.25, 1.0, 0.5, 0.0])
         pytest.param(HopeFear(), "13", (1, 0), "01", id="rebol, the best fails"),
         pytest.param(HopeFear(scale=1), "03", (0, 2), "032", id="rebol, scaled, the best succeeds"),
         pytest.param(HopeFear(scale=1), "23", (2, 0), "012", id="rebol, scaled, the best fails"),
+        pytest.param(HopeFear(ask_prediction_only=True), "", None, "0", id="rebol light: hope is the prediction"),
+        pytest.param(HopeFear(scale=1, ask_prediction_only=True), "", (1, 0), "0", id="rebol light, the best fails"),
+        pytest.param(HopeFear(scale=1, ask_prediction_only=True), "0123", None, "0", id="rebol light: fear is it"),
         pytest.param(HopeFear(), "0123", None, "0123", id="rebol, nothing fails"),
         pytest.param(HopeFear(), "", None, "0123", id="rebol, nothing succeeds"),
     ],

@@ -1,14 +1,18 @@
 """ACL 2014's experiment: which text it takes, what it writes, and its shipped configuration."""
 
+import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from geoquery_outcomes import outcomes
-from itersel.base.errors import ConfigError
+from itersel.base.errors import ConfigError, InputError
+from itersel.pipeline import geoquery_experiment
 from itersel.pipeline.geoquery_experiment import Acl2014, load_experiment
+from itersel.response.geoquery.data import Fold, Splits, read_questions, read_splits
 from report_runs import HOSTILE, make_runs
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "experiments" / "acl2014.yaml"
@@ -29,6 +33,68 @@ def test_variants_are_rows_with_settings_of_their_own():
     for bad in ("variants={rebol: {algorithm: rebol}}", "variants={all: {scale: 1}}"):
         with pytest.raises(ConfigError, match="variants"):
             load_experiment(CONF, [bad])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("etas=[0.1, -1]", "etas must be above 0"),
+        ("etas=[0.1, 0.1]", "etas has a value twice"),
+        ("seeds=[-1]", "seeds must be at least 0"),
+        ("seeds=[1, 1]", "seeds has a value twice"),
+        ("seeds=[]", "seeds needs at least one value"),
+        ("train.epocs=3", "unknown key 'epocs'; did you mean 'epochs'"),
+        ("train.rebol.scal=1", "unknown key 'rebol.scal'; did you mean 'rebol.scale'"),
+        ("train.response.limt=1", "unknown key 'response.limt'; did you mean 'response.limit'"),
+        ("build.lm.ordr=5", "unknown key 'lm.ordr'; did you mean 'lm.order'"),
+    ],
+)
+def test_bad_keys_are_errors_before_anything_is_built(change, words):
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        load_experiment(CONF, [change])
+
+
+def test_a_missing_file_is_an_error_before_anything_is_built(tmp_path, shared_data):
+    changes = [f"work={tmp_path / 'work'}", f"data={shared_data / 'geoquery'}"]
+    for change in (f"start={tmp_path / 'nothing'}", f"corpora=[{tmp_path / 'nothing'}]"):
+        with pytest.raises(InputError, match=r"nothing.*: cannot read: No such file"):
+            Acl2014(load_experiment(CONF, [*changes, change])).run()
+    assert not list((tmp_path / "work").iterdir())
+
+
+@pytest.mark.slow
+def test_it_runs_and_does_nothing_twice(tmp_path, shared_data, monkeypatch):
+    """With a few questions: all rows, and as many training runs as there are systems, rates and folds."""
+    data, corpus = shared_data / "geoquery", tmp_path / "corpus"
+    standard = read_splits(data).standard
+    few = Splits(Fold(standard.train[::30], standard.test[::40]), ())
+    monkeypatch.setattr(geoquery_experiment, "read_splits", lambda folder: few)
+    for side in ("de", "en"):
+        texts = [question.text for question in read_questions(data, side)]
+        with gzip.open(f"{corpus}.{side}.gz", "wt") as stream:
+            stream.writelines(f"{texts[number]}\n" for number in standard.train if number not in few.standard.train)
+    changes = {
+        "work": tmp_path / "work", "data": data, "corpora": f"[{corpus}]", "etas": "[0.1, 0.01]", "folds": 2,
+        "fold_epochs": 1, "seeds": "[1, 2]", "build.lm": "{order: 2}", "train.epochs": 2, "train.epoch.k": 10,
+        "train.epoch.decoder.pop_limit": 10,
+    }  # fmt: skip
+    config = load_experiment(CONF, [f"{key}={value}" for key, value in changes.items()])
+
+    def made():
+        return {path: path.stat().st_mtime_ns for path in tmp_path.rglob("epoch-*/weights.vec")}
+
+    table = Acl2014(config).run().read_text()
+    systems = re.findall(r"^\| (\d [A-Z]+) ", table, re.MULTILINE)
+    assert systems[:4] == ["1 BASELINE", "2 EXEC", "3 RAMPION", "4 REBOL"]
+    trained = made()
+    # For each method, two rates and two folds with one epoch; then two seeds with two; EXEC and REBOL for each parser.
+    assert len(trained) == 3 * 2 * 2 + (2 + 1 + 2) * 2 * 2
+    chosen = [json.loads(line) for line in (tmp_path / "work" / "translations.jsonl").read_text().splitlines()]
+    assert {line["question"] for line in chosen} == set(range(len(few.standard.test)))
+    assert Acl2014(config).run().read_text() == table
+    assert made() == trained
+    with pytest.raises(InputError, match="from other corpora or questions, or with other keys of `text`"):
+        Acl2014(replace(config, text=replace(config.text, every=2))).run()
 
 
 @pytest.fixture(scope="module")

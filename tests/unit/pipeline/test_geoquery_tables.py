@@ -29,16 +29,33 @@ def test_scores_and_superscripts():
     table = score_table({"baseline": [POOR], "rebol": [GOOD]}, metric, EVERY)
     assert [one.text for one in table.rows[0].entries[:4]] == ["1 BASELINE", "50.00", "25.00", "33.33"]
     assert table.markdown().splitlines()[-1] == (
-        "| 2 REBOL | 100.00 | 100.00 | 100.00<sup>1</sup> | 100.00<sup>1</sup> |"
+        "| 2 REBOL | 100.00<sup>1</sup> | 100.00<sup>1</sup> | 100.00<sup>1</sup> | 100.00<sup>1</sup> |"
     )
     turned = score_table({"rebol": [GOOD], "baseline": [POOR], "exec": [POOR]}, metric, EVERY)
-    assert [[one.marks.raised for one in row.entries[3:]] for row in turned.rows] == [
-        [(2, 3), (2, 3)],
-        [(), ()],
-        [(), ()],
+    assert [[one.marks.raised for one in row.entries[1:]] for row in turned.rows] == [
+        [(2, 3)] * 4,
+        [()] * 4,
+        [()] * 4,
     ]
     half = score_table({"baseline": [POOR]}, metric, np.arange(24) < 6)
     assert half.rows[0].entries[3].text == "100.00"
+
+
+def test_precision_and_recall_have_tests_of_their_own():
+    """Both answer the same 12 questions, but one also tries the others: it is less precise, with the same recall."""
+    metric = CorpusMetric("bleu", [[line] for line in REFERENCES])
+    careful = outcomes(REFERENCES, [1] * 12 + [0] * 12, [1] * 12 + [0] * 12)
+    bold = outcomes(REFERENCES, [1] * 12 + [0] * 12, [1] * 24)
+    table = score_table({"careful": [careful], "bold": [bold]}, metric, EVERY)
+    assert [[one.text for one in row.entries[1:3]] for row in table.rows] == [["100.00", "50.00"], ["50.00", "50.00"]]
+    assert [one.marks.raised for one in table.rows[0].entries[1:]] == [(2,), (), (2,), ()]
+
+
+def test_scores_are_means_over_runs():
+    metric = CorpusMetric("bleu", [[line] for line in REFERENCES])
+    table = score_table({"rebol": [POOR, GOOD], "exec": [GOOD, GOOD]}, metric, EVERY)
+    assert [one.text for one in table.rows[0].entries[1:4]] == ["75.00", "62.50", "66.67"]
+    assert [one.marks.raised for one in table.rows[1].entries[1:]] == [(1,)] * 4
 
 
 def test_differences():

@@ -1,11 +1,36 @@
 """The text of ACL 2014's experiment: which pairs are kept, and how the training questions are spelled."""
 
+import gzip
 from types import SimpleNamespace
 
-from itersel.pipeline.geoquery_text import SelectionOfText, model_lines, name_pairs, select_pairs, spelled
+import pytest
+
+from itersel.base.errors import InputError
+from itersel.pipeline.geoquery_text import (
+    SelectionOfText,
+    model_lines,
+    name_pairs,
+    read_pairs,
+    select_pairs,
+    spelled,
+)
 
 PAIRS = [("a b", "x"), ("fluss a", "y"), ("a b c d fluss", "z"), ("a b", "z"), ("a", "w"), ("a c d", "v")]
 QUESTION = ("was ist ?", "what is ?")
+
+
+def test_a_pair_of_several_corpora_is_read_once(tmp_path):
+    """A sentence may come again with another translation."""
+    corpora = {"a": [("x", "1"), ("y", "2"), ("x", "1")], "b": [("y", "2"), ("x", "3"), ("z", "4")]}
+    for name, pairs in corpora.items():
+        for side, lines in zip(("de", "en"), zip(*pairs, strict=True), strict=True):
+            (tmp_path / f"{name}.{side}.gz").write_bytes(gzip.compress("".join(f"{one}\n" for one in lines).encode()))
+    names = [str(tmp_path / name) for name in corpora]
+    assert read_pairs(names) == [("x", "1"), ("y", "2"), ("x", "3"), ("z", "4")]
+    (tmp_path / "b.en.gz").write_bytes(gzip.compress(b"2\n"))
+    with pytest.raises(InputError, match="ends after 1 lines") as raised:
+        read_pairs(names)
+    assert str(raised.value.where).endswith("b.en.gz:2")
 
 
 def test_the_text_is_chosen_by_the_training_questions():

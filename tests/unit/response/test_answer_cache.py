@@ -2,6 +2,7 @@
 
 import multiprocessing
 
+import numpy as np
 import pytest
 
 from itersel.base.errors import InputError
@@ -75,3 +76,22 @@ def test_a_file_that_is_none_is_an_error(tmp_path):
     (tmp_path / "answers.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(InputError, match="cache of answers"):
         CachedResponse(Counting(), tmp_path / "answers.sqlite")("1", ["x"])
+
+
+@pytest.mark.parametrize("given", [None, True, [], [True], [True, None], ["yes", "no"], [1.0, 0.0]], ids=str)
+def test_an_object_that_answers_nonsense_is_no_no(tmp_path, given):
+    def response(sentence_id, hypotheses):
+        return given
+
+    response.checksum = "x"
+    with pytest.raises(InputError, match=r"on sentence 7, hypotheses \['a', 'b'\]"):
+        CachedResponse(response, tmp_path / "answers.sqlite")("7", ["a", "b"])
+    assert len(AnswerCache(tmp_path / "answers.sqlite")) == 0
+
+
+def test_an_array_of_answers():
+    def response(sentence_id, hypotheses):
+        return np.array([len(text) > 1 for text in hypotheses])
+
+    response.checksum = "x"
+    assert CachedResponse(response)("7", ["a", "bb"]) == [False, True]

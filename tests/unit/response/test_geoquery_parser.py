@@ -5,8 +5,9 @@ import pytest
 from itersel.base.errors import InputError
 from itersel.cli import main
 from itersel.pipeline.geoquery_parser import build_parser
-from itersel.response.geoquery.data import GOLD_FILE
+from itersel.response.geoquery.data import GOLD_FILE, read_questions
 from itersel.response.geoquery.database import FACTS_FILE, read_database
+from itersel.response.geoquery.parser import LONGEST
 from itersel.response.geoquery.response import GeoQueryResponse
 from itersel.response.protocol import outcomes
 
@@ -23,6 +24,17 @@ def test_it_knows_questions_of_its_kind(files, geoquery):
     assert parse.tokens == "answer@1 capital@1 loc_2@1 stateid@1 ohio@s"
     assert parser.parse("") is None
     assert parser.parse("mann mit hut") is None
+
+
+def test_a_huge_question_has_no_parse(files, geoquery, monkeypatch):
+    """It is not even translated, which takes very long."""
+    parser = files.open(read_database(geoquery / FACTS_FILE))
+    words = ["texas"] * (LONGEST + 1)
+    assert max(len(one.text.split()) for one in read_questions(geoquery)) < LONGEST / 2
+    monkeypatch.setattr(parser, "decoder", None)
+    assert parser.parse(" ".join(words)) is None
+    with pytest.raises(AttributeError):
+        parser.parse(" ".join(words[1:]))
 
 
 def test_the_response_compares_answers(files, geoquery, tmp_path):
@@ -67,8 +79,34 @@ def test_ask(files, geoquery, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "parse   answer(state(next_to_2(stateid('texas'))))\n" in out
     assert out.endswith("answer  [stateid(arkansas),stateid(louisiana),stateid('new mexico'),stateid(oklahoma)]\n")
+    built = {path: path.stat().st_mtime_ns for path in (tmp_path / "work").rglob("*.bin")}
+    assert built
+    assert main(["geoquery", "ask", "what is the capital of ohio", *model]) == 0
+    out = capsys.readouterr().out
+    assert out == "parse   answer(capital(loc_2(stateid('ohio'))))\nanswer  [cityid(columbus,oh)]\n"
+    assert {path: path.stat().st_mtime_ns for path in built} == built, "the parser is kept"
     assert main(["geoquery", "ask", "?", *model]) == 2
     assert "the question is empty" in capsys.readouterr().err
+
+
+def test_a_parser_of_other_questions_is_not_replaced(files, geoquery, capsys):
+    folder = files.index.parents[2]
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert main(["geoquery", "ask", "which states border texas", "--data", str(geoquery), "--model", str(folder)]) == 2
+    assert f"{folder}: the parser here was made of other questions" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    build_parser(geoquery, folder, range(0, 880, 4))
+
+
+def test_the_data_is_looked_for_beside_the_checkout(geoquery, tmp_path, capsys, monkeypatch):
+    checkout = tmp_path / "itersel"
+    (tmp_path / "shared" / "data").mkdir(parents=True)
+    (tmp_path / "shared" / "data" / "geoquery").symlink_to(geoquery.resolve())
+    checkout.mkdir()
+    monkeypatch.chdir(checkout)
+    assert main(["geoquery", "ask", "what is the capital of ohio"]) == 0
+    assert capsys.readouterr().out.endswith("answer  [cityid(columbus,oh)]\n")
+    assert (checkout / "work" / "geoquery").is_dir()
 
 
 def test_data_that_is_not_there(tmp_path, capsys):
