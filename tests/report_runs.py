@@ -133,7 +133,7 @@ def large_experiment() -> PaperTable:
         entries.append(Entry(f"{7**k % 10**6:,}", 7**k % 10**6))
         entries.append(Entry(f"{30 + k / 10:.2f}", 30 + k / 10, f"@{k}" if k else ""))
         for _ in tests:
-            raised = tuple(sorted(draw.sample(range(5), draw.randrange(5))))
+            raised = tuple(sorted(draw.sample((1, 2, 3, 4, 12), draw.randrange(5))))
             marks = Marks(raised, best=k % 7 == 1, dagger=k % 7 == 2)
             bleu, chrf, length = (draw.uniform(20, 60) for _ in range(3))
             entries += [Entry(f"{bleu:.2f}", bleu, marks=marks), Entry(f"{chrf:.2f}", chrf), Entry("0.993", length)]

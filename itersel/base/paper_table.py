@@ -20,6 +20,11 @@ class Marks:
     best: bool = False
     dagger: bool = False
 
+    @property
+    def numbers(self) -> str:
+        """The raised numbers side by side, with commas if one of them has several digits."""
+        return ("," if any(number > 9 for number in self.raised) else "").join(map(str, self.raised))
+
 
 @dataclass(frozen=True)
 class Column:
@@ -43,12 +48,12 @@ class Entry:
 
     def plain(self) -> str:
         """With `*` for bold and `^` before raised text."""
-        raised = "".join(map(str, self.marks.raised))
+        raised = self.marks.numbers
         shown = ("*" if self.marks.best else "") + self.text + ("†" if self.marks.dagger else "")
         return shown + (f"^{raised}" if raised else "") + (f" {self.note}" if self.note else "")
 
     def markdown(self) -> str:
-        raised = "".join(map(str, self.marks.raised))
+        raised = self.marks.numbers
         text, note = html.escape(self.text, quote=False), html.escape(self.note, quote=False)
         shown = (f"**{text}**" if self.marks.best else text) + ("†" if self.marks.dagger else "")
         return shown + (f"<sup>{raised}</sup>" if raised else "") + (f" {note}" if note else "")

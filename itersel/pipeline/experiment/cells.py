@@ -196,12 +196,18 @@ def matching_cells(config: ExperimentConfig, pattern: str) -> list[Cell]:
     return [cell for cell in config.cells if fnmatchcase(cell.name, pattern)]
 
 
-def plan_cells(config: ExperimentConfig, *, only: str = "*") -> list[CellPlan]:
-    """The cells whose name matches the pattern, with their data, which must have been built."""
-    chosen = matching_cells(config, only)
+def chosen_cells(config: ExperimentConfig, pattern: str) -> list[Cell]:
+    """Those that match, at least one."""
+    chosen = matching_cells(config, pattern)
     if not chosen:
         names = ", ".join(cell.name for cell in config.cells)
-        raise ConfigError(f"no cell of the grid matches {only!r}", hint=f"There are {names}.")
+        raise ConfigError(f"no cell of the grid matches {pattern!r}", hint=f"There are {names}.")
+    return chosen
+
+
+def plan_cells(config: ExperimentConfig, *, only: str = "*") -> list[CellPlan]:
+    """The cells whose name matches the pattern, with their data, which must have been built."""
+    chosen = chosen_cells(config, only)
     devtest = _shards(config, config.devtest, "devtest")
     tests = {name: _shards(config, name, "tests") for name in config.tests}
     return [_plan(config, cell, devtest, tests) for cell in chosen]
@@ -275,16 +281,27 @@ def _sentences(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ..
 
 
 def _domains(cell: Cell, training: TrainConfig, tests: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The domains to train for one by one, if the algorithm does not; ConfigError if a test set has others."""
-    known = _labels(training.shards)
-    hint = "Give the sets labels (`domains`), and the tuning set all domains of the test sets."
-    for name, labels in ((cell.tuning, known), *((name, _labels(shards)) for name, shards in tests.items())):
+    """The domains to train for one by one, if the algorithm does not; ConfigError if devtest or a test set has others,
+    or if devtest lacks one."""
+    known, devtest = _labels(training.shards), _labels(training.devtest)
+    hint = "Give the sets labels (`domains`), and the tuning set all domains of devtest and the test sets."
+    tested = {name: _labels(shards) for name, shards in tests.items()}
+    tested |= {} if "" in devtest else {"devtest": devtest}
+    for name, labels in ((cell.tuning, known), *tested.items()):
         if "" in labels:
             raise ConfigError(f"{cell.name}: {name} has sentences without a domain", hint=hint)
         if labels - known:
             first = min(labels - known)
             raise ConfigError(f"{cell.name}: {name} has the domain {first!r}, but {cell.tuning} has not", hint=hint)
-    return () if algorithm_class(cell.algorithm).by_domain else tuple(sorted(known))
+    if algorithm_class(cell.algorithm).by_domain:
+        return ()
+    if devtest != {""} and known - devtest:
+        first = min(known - devtest)
+        raise ConfigError(
+            f"{cell.name}: {cell.tuning} has the domain {first!r}, but devtest has not",
+            hint="Give devtest sentences of all domains, or no labels.",
+        )
+    return tuple(sorted(known))
 
 
 def _labels(shards: Sequence[str]) -> set[str]:

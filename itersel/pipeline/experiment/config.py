@@ -103,6 +103,9 @@ class BlockConfig:
             raise ConfigError("replications needs a name and one algorithm, and no repeats")
         if not self.by_domain:
             raise ConfigError("by_domain is []; give true or false")
+        for key, given in self.vary.items():
+            if given.value == []:
+                raise ConfigError(f"vary.{key} is []; give at least one value", where=given.origin.where)
         if GIVEN in self.algorithm:
             others = bool(self.tuning or self.set.items() or self.vary.items() or self.repeats > 1)
             if self.weights is None or others or True in self.by_domain:
@@ -264,9 +267,10 @@ def load_experiment(path: str | os.PathLike[str], build_overrides: Sequence[str]
             where=_where(settings.find("table.domains")),
             hint=f"Choose one of {', '.join(file.tests)}.",
         )
-    if file.table is not None and file.table.domains is not None and not made.labelled(file.table.domains):
+    divided = None if file.table is None else file.table.domains
+    if divided is not None and not all(made.labelled(part.name) for part in ChosenShards.parse(divided)):
         raise ConfigError(
-            f"table.domains is {file.table.domains!r}, whose sentences have no domains",
+            f"table.domains is {divided!r}, whose sentences have no domains",
             where=_where(settings.find("table.domains")),
             hint="Give the set labels (docs/building.md).",
         )

@@ -1,8 +1,8 @@
 """The tables of an experiment in the form of WMT 2013, tables 2 to 5: one for each learner.
 
 Rows are test sets, the domains of one of them, and the average of these; columns are tuning modes, numbered from 0. A
-raised number at a score names a column of the same row that it is significantly better than. The last rows are the
-number of features (of several models, their mean) and what the training took. Of a column that varies settings, the
+raised number at a score names a column of the same row that it is significantly better than. The last rows are what
+the training took and the number of features (of several models, their mean). Of a column that varies settings, the
 chosen one is shown (itersel.pipeline.experiment.setting_tables).
 """
 
@@ -26,7 +26,7 @@ from itersel.pipeline.experiment.grid_result import (
 )
 from itersel.pipeline.experiment.results import effort, sentence
 
-SIZE, TIME = "model size", "CPU s"
+TIME, SIZE = "CPU s", "model size"
 MISSING = Entry("–", None)
 
 
@@ -68,10 +68,10 @@ def _table(grid: GridResult, name: str, modes: Sequence[Mode]) -> PaperTable | N
     if averaged:
         means = [fmean(one[mode.system] for one in averaged) if mode.runs else None for mode in modes]
         rows.append(Row(AVERAGE, (_words(AVERAGE), *(_number(mean, ".2f") for mean in means))))
-    sizes = [fmean(run.weights / run.models for run in mode.runs) if mode.runs else None for mode in modes]
     seconds = [fmean(run.cpu_seconds for run in mode.runs) if mode.runs else None for mode in modes]
-    rows.append(Row(SIZE, (_words(SIZE), *(_size(size) for size in sizes))))
+    sizes = [fmean(run.weights / run.models for run in mode.runs) if mode.runs else None for mode in modes]
     rows.append(Row(TIME, (_words(TIME), *(_seconds(one) for one in seconds))))
+    rows.append(Row(SIZE, (_words(SIZE), *(_size(size) for size in sizes))))
     return PaperTable(
         tuple(columns),
         tuple(rows),

@@ -22,12 +22,12 @@ NO_LIMIT = "none"
 
 def plots(grid: GridResult, systems: Sequence[CellResult], about: str = "") -> tuple[Plot, ...]:
     """All plots that the systems allow (repeats as one, with their means), in the grid's order. `about` names them, by
-    default with algorithm, tuning set and features."""
+    default with the name of their block, algorithm, tuning set and features."""
     groups: dict[tuple[Any, ...], list[CellResult]] = {}
     for system in systems:
         for key in system.varied:
             others = tuple((name, str(value)) for name, value in system.varied.items() if name != key)
-            same = (system.algorithm, system.tuning, system.features, others, key)
+            same = (system.label, system.algorithm, system.tuning, system.features, others, key)
             if _is_number(system.varied[key]):
                 groups.setdefault(same, []).append(system)
     made = [_plot(grid, key[-1], members, about) for key, members in groups.items() if len(members) > 1]
@@ -48,7 +48,8 @@ def _plot(grid: GridResult, key: str, members: Sequence[CellResult], about: str)
     others = [
         f"{name.rpartition('.')[2]} {value}" for name, value in first.varied.items() if name not in (key, BY_DOMAIN)
     ]
-    named = [about] if about else [first.declaration.label, first.tuning, first.features]
+    block = [first.label] if first.label else []
+    named = [about] if about else [*block, first.declaration.label, first.tuning, first.features]
     title = ", ".join([*named, *others])
     values = [NO_LIMIT if one.varied[key] is None else f"{one.varied[key]:,}" for one in ordered]
     sizes = tuple(one.weights / one.models for one in ordered)

@@ -232,7 +232,8 @@ function experimentCell(row, words, marked) {
 
 // Notes and marks have the same width in all rows, so that numbers stand below each other.
 function entryColumn({ rows, mark: meaning }, k) {
-  const after = (entry) => [entry.dagger ? "†" : "", (entry.raised || []).join(""), entry.note || ""];
+  const numbers = (raised) => raised.join(raised.some((one) => one > 9) ? "," : "");
+  const after = (entry) => [entry.dagger ? "†" : "", numbers(entry.raised || []), entry.note || ""];
   // `@` is wider than a digit.
   const width = Math.max(...rows.map((row) => after(row.entries[k]).join("").replace("@", "@@").length));
   return (row) => {

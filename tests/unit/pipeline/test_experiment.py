@@ -14,6 +14,7 @@ from experiment_cases import BUILD, GRID, text, write_experiment
 from itersel.base.errors import ConfigError, InputError
 from itersel.base.figures import Choice, Declaration, Figure
 from itersel.base.files import read_lines
+from itersel.base.paper_table import Entry, Marks
 from itersel.cli import main
 from itersel.decode.decoder import DecoderConfig
 from itersel.decode.shard_decoder import ShardDecoder
@@ -487,6 +488,12 @@ def test_marks_follow_the_papers_caption(folder):
     header, *rows = paper_table(made).text().splitlines()
     assert header.endswith("  test BLEU   chrF  length  CPU s")
     assert [row.split()[6] for row in rows] == ["30.00^4", "31.00†", "*33.00^4", "34.00^01", "36.00"]
+
+
+def test_raised_numbers_can_be_told_apart():
+    for raised, shown in (((1, 2), "12"), ((1, 2, 12), "1,2,12"), ((12,), "12")):
+        entry = Entry("30.00", 30.0, marks=Marks(raised))
+        assert (entry.plain(), entry.markdown()) == (f"30.00^{shown}", f"30.00<sup>{shown}</sup>")
 
 
 def test_the_table_follows_the_declarations(folder):

@@ -22,7 +22,7 @@ from itersel.base.workers import ordered_map
 from itersel.cli import main
 from itersel.evaluation.significance import randomization_test
 from itersel.learn.domain_rows import DomainRows
-from itersel.learn.mixing import Columns, norms
+from itersel.learn.mixing import Columns, SelectionConfig, norms
 from itersel.metrics.corpus import CorpusMetric
 from itersel.model.features import Weights
 from itersel.model.vectors import Vector, feature_ids
@@ -38,6 +38,7 @@ from itersel.report.experiment import experiment_values
 from itersel.report.feature_table import Sentence
 from itersel.report.gather import gather
 from itersel.report.sharing import sharing, sharing_tables
+from itersel.run.driver import train
 
 WORDS = {"der": "the", "hund": "dog", "sieht": "sees", "das": "that", "haus": "house", "und": "and", "katze": "cat"}
 OTHERS = {"hund": "hound", "sieht": "saw", "das": "the", "haus": "home"}
@@ -124,7 +125,7 @@ def test_rows_are_test_sets_and_domains_and_columns_are_modes(folder, done):
     assert dense.caption == "BLEU: dense" and [one.label for one in dense.columns] == ["test set", "indep. 0"]
     modes = ["indep.", "pooled", "domains", "resharding"]
     assert [one.label for one in table.columns[1:]] == [f"{mode} {k}" for k, mode in enumerate(modes)]
-    labels = ["pooled", "even", "odd", "average", "model size", "CPU s"]
+    labels = ["pooled", "even", "odd", "average", "CPU s", "model size"]
     assert [row.entries[0].text for row in table.rows] == labels
     tasks = (folder / "work" / "text" / "test.tasks").read_text().splitlines()
     texts = {
@@ -160,7 +161,7 @@ def test_rows_are_test_sets_and_domains_and_columns_are_modes(folder, done):
 
 def test_the_size_of_several_models_is_their_mean(done):
     _, plans, grid = done
-    row = mode_tables(grid)[1].rows[4]
+    row = mode_tables(grid)[1].rows[-1]
     by_domain = [len(Weights.read(run / "weights.txt.gz")) for run in plans[1].trainings]
     assert len(by_domain) == 2 and row.entries[1].value == fmean(by_domain)
     runs = [len(Weights.read(plan.run / "weights.txt.gz")) for plan in plans if plan.cell.column == "resharding"]
@@ -197,11 +198,30 @@ def test_the_command_writes_the_tables(folder, done, tmp_path, capsys):
     written = (tmp_path / "out" / "table.md").read_text()
     for table in mode_tables(grid):
         assert table.caption in said and f"## {table.caption}\n" in written and table.markdown() in written
-    assert written.count("Raised:") == 1 and "of disk." in written
+    assert written.count("Raised:") == 1
     page = (tmp_path / "out" / "report.html").read_text()
     assert "resharding 3" in page and "BLEU: dense" in page
     document = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert list(document["tests"]) == ["pooled", "test: even", "test: odd"] and document["effort"]["disk_bytes"] > 0
+    assert list(document["tests"]) == ["pooled", "test: even", "test: odd"]
+
+
+def test_what_it_took_is_that_of_the_stages_and_the_cells(folder, done, tmp_path):
+    """Processor time and memory by the records on disk, disk space by the files themselves."""
+    _, plans, _ = done
+    assert main(["experiment", str(folder / "grid.yaml"), "--table", "--output", str(tmp_path / "out")]) == 0
+    work = folder / "work"
+    stages = [json.loads(place.read_text()) for place in (work / "stages").iterdir()]
+    cells = [json.loads(plan.record.read_text()) for plan in plans]
+    effort = json.loads((tmp_path / "out" / "results.json").read_text())["effort"]
+    seconds = [one["cpu_seconds"] for one in (*stages, *cells)] + [one["test_seconds"] for one in cells]
+    assert effort["cpu_seconds"] == pytest.approx(sum(seconds), abs=0.001) and effort["cpu_seconds"] > 0
+    assert effort["peak_megabytes"] == max(one["peak_megabytes"] for one in (*stages, *cells)) > 0
+    made = [path for part in ("text", "model", "shards") for path in (work / part).rglob("*") if path.name[0] != "."]
+    made += [path for plan in plans for path in plan.folder.rglob("*")]
+    assert effort["disk_bytes"] == sum(path.stat().st_size for path in made if path.is_file())
+    said = (tmp_path / "out" / "table.md").read_text()
+    megabytes = round(effort["disk_bytes"] / 2**20)
+    assert f"of processor time, peak {effort['peak_megabytes']} MB per process, {megabytes} MB of disk." in said
 
 
 # settings that devtest chooses
@@ -288,13 +308,34 @@ def test_what_each_domain_learned_is_kept(done):
     assert DomainRows.read(other.run / "epoch-001") is None
 
 
+def test_features_whose_weights_cancel_out_are_known(done, tmp_path):
+    """Such as 1/128 and -1/128: the model lacks the feature, but it is one that domains differ on."""
+    plan = next(plan for plan in done[1] if plan.cell.column == "domains")
+    epoch = plan.training.epoch
+    learn = replace(epoch.learn, rule="perceptron", eta=2**-7, pairs=replace(epoch.learn.pairs, kind="multipartite"))
+    epoch = replace(epoch, k=50, learn=learn)
+    train(replace(plan.training, epochs=1, epoch=epoch, selection=SelectionConfig()), tmp_path / "run")
+    folder = tmp_path / "run" / "epoch-001"
+    columns = Columns.from_bytes((folder / "norms.vec").read_bytes())
+    names = list(Weights.read(folder / "weights.txt.gz"))
+    cancelled = DomainRows.read(folder).cancelled
+    assert cancelled and not set(cancelled) & set(names)
+    assert sorted(feature_ids([*names, *cancelled]).tolist()) == columns.ids.tolist(), "each kept column has a name"
+    found = sharing(gather([tmp_path / "run"])[0])
+    assert len(found.names) == len(columns)
+    for name in cancelled:
+        even, odd = found.weights[found.names.index(name)]
+        assert even == -odd != 0
+
+
 def test_rows_of_domains_as_files(tmp_path):
     ids = feature_ids(["a", "b", "c"])
-    rows = DomainRows(("x/y", "z"), (Vector.of(ids[:2], [1.0, -2.0]), Vector.of([], [])))
+    rows = DomainRows(("x/y", "z"), (Vector.of(ids[:2], [1.0, -2.0]), Vector.of([], [])), ("d e", "f"))
     for name, content in rows.files().items():
         (tmp_path / name).write_bytes(content)
     again = DomainRows.read(tmp_path)
-    assert again.domains == rows.domains and (again.matrix(ids) == rows.matrix(ids)).all()
+    assert (again.domains, again.cancelled) == (rows.domains, rows.cancelled)
+    assert (again.matrix(ids) == rows.matrix(ids)).all()
     assert sorted(rows.matrix(ids)[:, 0].tolist()) == [-2.0, 0.0, 1.0] and not rows.matrix(ids)[:, 1].any()
 
 
@@ -350,6 +391,27 @@ def test_the_largest_cells_come_first(done):
     assert by_column["indep."] == 2 * (16 + 10) + 10 + 60 and by_column["pooled"] == 2 * (8 + 10) + 10 + 60
 
 
+def test_the_largest_cell_begins_and_gets_idle_processes(done, tmp_path, monkeypatch):
+    """The other process does all others, one after the other; then it is idle."""
+    plans = [replace(plan, folder=tmp_path / plan.folder.name) for plan in done[1]]
+    order = [group[0].cell.name for group in largest_first(plans)]
+
+    def work(plan: CellPlan, *args, **options) -> tuple[str, int]:
+        with (tmp_path / str(os.getpid())).open("a") as begun:
+            begun.write(plan.cell.name + "\n")
+        for _ in range(1000 if plan.cell.name == order[0] else 0):
+            with borrowed(9) as count:
+                if count:
+                    return plan.cell.name, count
+            time.sleep(0.01)
+        return plan.cell.name, 0
+
+    monkeypatch.setattr(schedule, "run_cell", work)
+    assert dict(run_cells(plans, jobs=2)) == {name: int(name == order[0]) for name in order}
+    begun = sorted((place.read_text().split() for place in tmp_path.iterdir() if place.is_file()), key=len)
+    assert begun == [order[:1], order[1:]]
+
+
 def test_forests_are_decoded_in_every_step_of_a_search(folder, done):
     """Three steps, the cross-sections and the new weights: five times in each of two rounds."""
     blocks = [
@@ -400,6 +462,12 @@ BAD = [
     (", table: all, column: pooled}", "}", "grid.yaml:12: a block has no table or no column"),
     ("tuning: few, table", "tuning: [few, dev], table", "grid.yaml:12: 2 systems are the column 'pooled' of 'all'"),
     ("column: pooled}", "column: indep.}", "grid.yaml:12: 2 systems are the column 'indep.' of 'all'"),
+    ("column: pooled}", "column: pooled, vary: {epoch.learn.l1: []}}", "grid.yaml:12: vary.epoch.learn.l1 is []; give"),
+    (
+        "tests: [pooled, test]\ntable: {domains: test}",
+        "build_set: {sets.plain: {source: odd.de, references: [odd.en]}}\ntests: [plain:1]\ntable: {domains: plain:1}",
+        "grid.yaml:5: table.domains is 'plain:1', whose sentences have no domains",
+    ),
 ]
 
 
@@ -411,6 +479,37 @@ def test_what_is_wrong_and_where(folder, old, new, message):
     (folder / "bad" / "grid.yaml").write_text(GRID.replace(old, new, 1))
     with pytest.raises(ConfigError, match=re.escape(message)):
         load_experiment(folder / "bad" / "grid.yaml")
+
+
+@pytest.mark.parametrize(
+    ("devtest", "test", "tuning", "message"),
+    [
+        ("devtest", "test", "only", "test has the domain 'odd', but only has not"),
+        ("devtest", "only", "only", "devtest has the domain 'odd', but only has not"),
+        ("only", "test", "dev", "dev has the domain 'odd', but devtest has not"),
+    ],
+)
+def test_domains_that_a_set_lacks(one_domain, devtest, test, tuning, message):
+    """Known before anything is trained."""
+    grid = BEFORE_GRID.replace("devtest: devtest", f"devtest: {devtest}").replace("[pooled, test]", f"[{test}]")
+    grid = grid.replace("table: {domains: test}\n", "")
+    block = f"grid: [{{algorithm: sgd, tuning: {tuning}, features: dense, by_domain: true}}]\n"
+    (one_domain / "grid.yaml").write_text(grid + block)
+    with pytest.raises(ConfigError, match=f"sgd-{tuning}-dense-by_domain=True: {message}"):
+        plan_cells(load_experiment(one_domain / "grid.yaml"))
+
+
+@pytest.fixture(scope="module")
+def one_domain(folder, tmp_path_factory) -> Path:
+    """The same data, and a set of sentences of one domain."""
+    place = tmp_path_factory.mktemp("one_domain")
+    for path in folder.iterdir():
+        if path.is_file():
+            shutil.copy(path, place)
+    only = "  only: {parts: {even: {source: even.de, references: [even.en]}}}\n"
+    (place / "build.yaml").write_text(BUILD.replace("align:", only + "align:"))
+    build_data(load_experiment(place / "grid.yaml"))
+    return place
 
 
 # what the report shows
@@ -471,6 +570,9 @@ def test_plots_of_one_setting(done):
     assert scores["average BLEU"] == pytest.approx([fmean(pair) for pair in halves])
     apart = [replace(system, varied=system.varied | {"epoch.k": k}) for k, system in enumerate(systems[:3])]
     assert plots(grid, apart) == ()
+    blocks = [replace(system, label=label) for system, label in zip(systems, ("one", "two", "one"), strict=False)]
+    (plot,) = plots(grid, blocks)
+    assert plot.values == ("20", "none") and plot.caption.startswith("one, "), "a block is an experiment of its own"
 
 
 def test_plots_by_the_number_of_sentences(done):
