@@ -6,14 +6,16 @@ job; a worker puts the archive on its path before it looks for the job's class. 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from itersel.base.errors import ConfigError
+from itersel.base.temporary import temporary_folder
 from itersel.mapreduce.job import Job
 from itersel.mapreduce.side import Side, SideFile
 
@@ -55,14 +57,17 @@ def _sources(module: str) -> dict[str, Path]:
     return {f"{module}/{path.relative_to(file.parent).as_posix()}": path for path in file.parent.rglob("*.py")}
 
 
-def with_code(job: Job, side: Mapping[str, SideFile], folder: Path) -> dict[str, SideFile]:
-    """The side files, and the sources of a job that workers may not have; the archive goes into the folder."""
+@contextlib.contextmanager
+def with_code(job: Job, side: Mapping[str, SideFile]) -> Iterator[dict[str, SideFile]]:
+    """The side files, and the sources of a job that workers may not have, in an archive while the context lasts."""
     modules = foreign_modules(job)
     if not modules:
-        return dict(side)
-    archive = folder / "code.zip"
-    archive.write_bytes(pack(*modules))
-    return {**side, SIDE_NAME: SideFile(str(archive))}
+        yield dict(side)
+        return
+    with temporary_folder("code") as folder:
+        archive = folder / "code.zip"
+        archive.write_bytes(pack(*modules))
+        yield {**side, SIDE_NAME: SideFile(str(archive))}
 
 
 def unpack(side: Side) -> None:

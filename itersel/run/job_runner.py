@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from itersel.base.errors import InputError
 from itersel.base.figures import Declaration
 from itersel.base.progress import Progress
-from itersel.base.temporary import temporary_folder
 from itersel.engines import Engine
 from itersel.mapreduce import source_code
 from itersel.mapreduce.fingerprint import fingerprint
@@ -38,13 +38,13 @@ class JobRunner:
         self.number += 1
         note = fingerprint(job, items, side)
         place = self.folder / f"{self.number:03d}-{type(job).__name__}.records"
-        if place.exists():
-            known = RecordFile(place)
-            if known.note == note:
-                return list(known.records())
-        with temporary_folder("code") as temporary:
-            records = self._run(job, items, source_code.with_code(job, side, temporary), title)
-        write_records(place, records, note)
+        known = _known_records(place, note)
+        if known is not None:
+            return known
+        with source_code.with_code(job, side) as files:
+            records = self._run(job, items, files, title)
+        # Not synced, which would take as long as a short job: a file that a crash of the machine cut short is noticed.
+        write_records(place, records, note, sync=False)
         return list(RecordFile(place).records())
 
     def _run(
@@ -65,3 +65,14 @@ class JobRunner:
         if not any(value for _, value in figures):
             return ""  # nothing yet, or an engine that knows only how far it is
         return ", ".join(f"{figure.label} {figure.text(value)}" for figure, value in figures if value is not None)
+
+
+def _known_records(place: Path, note: str) -> list[Record] | None:
+    """The records of an earlier attempt; None if there are none, they are of another job, or the file is damaged."""
+    if not place.exists():
+        return None
+    try:
+        known = RecordFile(place)
+        return list(known.records()) if known.note == note else None
+    except InputError:
+        return None

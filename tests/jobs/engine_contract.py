@@ -47,12 +47,10 @@ def run_job(
     """The records of a job on an engine of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(factory(folder)) as engine:
-        return run_on(engine, folder, job, items, side)
+        return run_on(engine, job, items, side)
 
 
-def run_on(
-    engine: Engine, folder: Path, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]
-) -> list[Record]:
+def run_on(engine: Engine, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile]) -> list[Record]:
     """The records of a job, as plain bytes; what the engine tells must be possible."""
     total = sum(item.size for item in items)
 
@@ -60,7 +58,8 @@ def run_on(
         assert 0 <= done <= total
         assert set(counts) <= set(job.counts)
 
-    records = list(engine.run(job, items, source_code.with_code(job, side, folder), tell))
+    with source_code.with_code(job, side) as files:
+        records = list(engine.run(job, items, files, tell))
     assert all(isinstance(record, Record) for record in records)
     return [record._replace(value=bytes(record.value)) for record in records]
 
@@ -112,7 +111,7 @@ def check_map_only(factory: Factory, folder: Path) -> None:
             job = ToyJob(partitions=0)
             expected = run_inline(folder / "inline", job, items[:2], files)
             assert len(expected) == 6 and expected[2].value == Path(suffix.path).read_bytes()
-            assert run_on(engine, folder / "engine", job, items[:2], files) == expected
+            assert run_on(engine, job, items[:2], files) == expected
 
 
 def check_failure(factory: Factory, folder: Path) -> None:

@@ -216,7 +216,7 @@ def commands_of_jobs(home: Path, folder: Path, *options: str) -> list[str]:
     with contextlib.closing(open_engine(config, folder)) as engine:
         for _ in range(2):
             with pytest.raises(ResourceError, match="not complete"):
-                run_on(engine, folder, ToyJob(partitions=2), items, side)
+                run_on(engine, ToyJob(partitions=2), items, side)
     return [" ".join(call.split()[: 1 if call.startswith("jar") else 2]) for call in calls(home)]
 
 
