@@ -221,7 +221,8 @@ def test_what_it_took_is_that_of_the_stages_and_the_cells(folder, done, tmp_path
     assert effort["disk_bytes"] == sum(path.stat().st_size for path in made if path.is_file())
     said = (tmp_path / "out" / "table.md").read_text()
     peak, megabytes = effort["peak_megabytes"], round(effort["disk_bytes"] / 2**20)
-    memory = f"{peak} MB" if peak < 1000 else f"{peak / 1024:.1f} GB"  # that of this process, too, which forks the others
+    # Of this process, too, which forks the others: how much depends on the tests before.
+    memory = f"{peak} MB" if peak < 1000 else f"{peak / 1024:.1f} GB"
     assert f"of processor time, peak {memory} per process, {megabytes} MB of disk." in said
 
 
