@@ -26,11 +26,12 @@ TUNERS: dict[str, Any] = {
 
 def tuner_config(data: TrainConfig, name: str, run: RunConfig, own: Any = None) -> TrainConfig:
     """One round over two shards, with language models and without devtest; of HOLS, one search on held-out sentences
-    and one on a development set. `own` is the tuner's configuration if it is not that of TUNERS."""
-    layout, own, rounds = LayoutConfig("random", shards=2), own or TUNERS[name], 1
+    and one on a development set, and language models by fold. `own` is the tuner's configuration if it is not that of
+    TUNERS."""
+    layout, own, rounds, folds = LayoutConfig("random", shards=2), own or TUNERS[name], 1, ()
     if isinstance(own, HolsConfig):
-        own, rounds = replace(own, dev=data.devtest), own.updates
-    return replace(data, algorithm=name, own=own, layout=layout, devtest=(), fold_models=(), epochs=rounds, run=run)
+        own, rounds, folds = replace(own, dev=data.devtest), own.updates, data.fold_models
+    return replace(data, algorithm=name, own=own, layout=layout, devtest=(), fold_models=folds, epochs=rounds, run=run)
 
 
 def check_tuner(data: TrainConfig, name: str, run: RunConfig, folder: Path, own: Any = None) -> None:
