@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engine_cases import assert_same_run, small_data
+from engine_cases import GRAMMAR, assert_same_run, small_data
+from itersel.algorithms.base import Model
 from itersel.algorithms.gradient_job import Gradient, GradientJob, collect
-from itersel.algorithms.hols import Hols, HolsConfig, places_of, restricted, sentence_of
-from itersel.algorithms.mert import MertConfig
+from itersel.algorithms.hols import Hols, HolsConfig, places_of, restricted, sentence_of, stored
+from itersel.algorithms.mert import Mert, MertConfig
+from itersel.algorithms.tuner import named
 from itersel.base.errors import ConfigError, InputError
 from itersel.decode.decoder import DecoderConfig
 from itersel.engines import RunConfig
@@ -21,7 +23,7 @@ from itersel.lm.model import LanguageModel
 from itersel.mapreduce.execution import assemble, map_item, reduce_range
 from itersel.mapreduce.job import DRIVER
 from itersel.mapreduce.shard_item import Part, parts_of, shard_item
-from itersel.mapreduce.side import Side
+from itersel.mapreduce.side import Side, SideFile
 from itersel.mapreduce.work_item import ItemFile
 from itersel.metrics.sentence import sentence_values
 from itersel.model.features import Weights, template_of
@@ -187,6 +189,76 @@ def test_repeats_search_from_other_points(data):
     ]
     assert len(set(seeds)) == 3
     MertConfig(seed=max(seeds))
+
+
+SPARSE_RULES = {"R:X:das:the": 0.25, "R:X:hund:dog": -0.25, "R:X:NX_ein:a_N1": 0.125}
+GRADIENT_RULES = {"R:X:das:that": 0.75, "R:X:haus:home": -1.0, "R:X:NX_ein:a_N1": 0.375, "R:X:klein:little": 0.5}
+
+
+class InlineContext:
+    """A run of one round, without files of its own."""
+
+    reducers, answers = 1, ""
+
+    def __init__(self, data, shards):
+        self.models = {"model": SideFile(data.language_model)}
+        files = [ItemFile(path, ShardSource(Shard(path)).checksum) for path in shards]
+        self._items = [shard_item(k, [Part(file)], len(Shard(file.path))) for k, file in enumerate(files)]
+
+    def items(self, number):
+        return self._items
+
+    def run(self, job, items, side):
+        opened = Side({name: file.path for name, file in side.items()})
+        mapped = [record for item in items for record in map_item(job, item, opened)]
+        reduced = []
+        for key in range(job.partitions):
+            mine = [record for record in mapped if record.key == key]
+            reduced += reduce_range(job, key, mine, len(items), opened) if mine else []
+        return assemble(job, [record for record in mapped if record.key == DRIVER] + reduced, len(items))
+
+
+def with_sums_as_features(grammar):
+    """The rules with f1 and f2 as dense features of their own."""
+    lines = []
+    for line in grammar.decode().splitlines():
+        _, source, target, _ = (field.strip() for field in line.split("|||"))
+        name = f"R:X:{source.replace('[X,1]', 'NX')}:{target.replace('[X,1]', 'N1')}".replace(" ", "_")
+        sums = (SPARSE_RULES.get(name, 0.0), GRADIENT_RULES.get(name, 0.0))
+        lines.append(f"{line} SparseModel={sums[0]} SparseGradient={sums[1]}\n")
+    return "".join(lines).encode()
+
+
+def test_the_line_search_is_mert_on_explicitly_combined_features(data, tmp_path):
+    """Two rounds, with decoding: the weights are those of MERT where the rules have f1 and f2 as dense features.
+
+    Shards store values in single precision, which has those of the sums exactly.
+    """
+    shards = []
+    for kind, grammar, groups in (("sums", with_sums_as_features(GRAMMAR), ()), ("sparse", GRAMMAR, ("id",))):
+        writer, source = ShardWriter(groups=groups), Shard(data.shards[1])
+        for number in range(len(source)):
+            writer.add(source.source(number), source.references(number), grammar, id=source.id(number))
+        writer.write(tmp_path / kind)
+        shards.append(str(tmp_path / kind))
+    own = MertConfig(k=10, starts=3, steps=5)
+    sparse_gradient = Gradient(GRADIENT_RULES, dict.fromkeys(GRADIENT_RULES, 1), {}, [])
+    line_search = Hols(replace(data, own=replace(QUICK, line_search=own))).line_search(
+        SPARSE_RULES, GRADIENT_RULES, sparse_gradient
+    )
+    mert = Mert(replace(data, own=line_search.config))
+    start = {"p": -0.21, "q": 0.13, "Glue": 0.1, "LanguageModel": 0.42, "SparseModel": 1.0}
+    found = []
+    for tuner, path in ((mert, shards[0]), (line_search, shards[1])):
+        model = Model(Vector.of_names(start), frozenset({*start, "SparseGradient"}))
+        for number in range(2):
+            made = tuner.round(number, model, InlineContext(data, [path]))
+            model = stored(made, tmp_path / f"{Path(path).name}-{number}")
+            found.append((named(made.weights, made.names.names), made.facts["tune_score"], made.facts["list_score"]))
+    for explicit, projected in zip(found[:2], found[2:], strict=True):
+        assert projected[0] == pytest.approx(explicit[0], abs=1e-9)
+        assert projected[1:] == pytest.approx(explicit[1:], abs=1e-9)
+    assert found[0][0]["SparseGradient"] != 0 and found[0][1] > 0
 
 
 class Killed(BaseException):
