@@ -40,7 +40,7 @@ from itersel.mapreduce.side import Side, SideFile
 from itersel.mapreduce.work_item import ItemFile, WorkItem
 from itersel.metrics.sentence import METRICS
 from itersel.model.feature_names import NameTable
-from itersel.model.features import parse_groups, template_of
+from itersel.model.features import PREFIXES, parse_groups, template_of
 from itersel.model.vectors import Vector
 from itersel.shards.assignment import shuffled
 from itersel.tune.projection import projected
@@ -275,7 +275,9 @@ class Hols(Algorithm):
         norm = math.sqrt(math.fsum(value * value for value in gradient.components.values()))
         direction = scaled([(name, gradient.components[name]) for name in gradient.largest(config.top or 2**62)])
         if not direction:
-            raise InputError("the gradient is 0", hint="Do the shards have features of hols.groups?")
+            raise InputError(
+                "the gradient is 0", hint="Do the lists have different hypotheses? Is hols.k large enough?"
+            )
         searched = self.searched(number, items, places, learned)
         search = self.line_search(sparse, direction, gradient)
         found = self.search(search, dense, ItemsContext(run, searched), folder)
@@ -317,6 +319,27 @@ class Hols(Algorithm):
         if self.config.held_out >= folds:
             raise ConfigError(f"hols.held_out is {self.config.held_out}, but folds are numbered 0 to {folds - 1}")
         return folds
+
+    def check(self, items: Sequence[WorkItem]) -> None:
+        """The gradient's shards and the development set have features of the groups."""
+        groups = parse_groups(self.config.groups)
+        patterns = [f"{prefix}*" for group in groups for prefix in PREFIXES[group]]
+        training = (open_item_source(part.file) for item in items for part in parts_of(item))
+        dev = (open_source(path) for path in self.config.dev)
+        for label, sources in (("shards", training), ("hols.dev", dev)):
+            known = list[str]()
+            for source in sources:
+                if not isinstance(source, ShardSource) or source.data.features_matching(patterns).any():
+                    break
+                known.append(str(source.path))
+            else:
+                if known:
+                    raise InputError(
+                        f"no sentence of {label} has a feature of hols.groups: {self.config.groups}",
+                        where=known[0],
+                        hint="Compile the shards with these features: itersel shard --features, or shards.features of"
+                        " a build.",
+                    )
 
     def gradient(
         self, number: int, weights: Mapping[str, float], items: Sequence[WorkItem], run: RunContext, folder: Path

@@ -26,7 +26,7 @@ from itersel.mapreduce.shard_item import Part, parts_of, shard_item
 from itersel.mapreduce.side import Side, SideFile
 from itersel.mapreduce.work_item import ItemFile
 from itersel.metrics.sentence import sentence_values
-from itersel.model.features import Weights, template_of
+from itersel.model.features import PREFIXES, Weights, parse_groups, template_of
 from itersel.model.vectors import Vector
 from itersel.pipeline.experiment.cells import cpu_seconds_of
 from itersel.report.page import write_report
@@ -370,6 +370,36 @@ def test_bad_settings(data, tmp_path):
         manifest(data, tmp_path / "b", held_out=3)
     with pytest.raises(InputError, match="hols needs dense weights to start from"):
         manifest(replace(data, start=None), tmp_path / "c")
+
+
+@pytest.mark.parametrize("where", ["shards", "hols.dev"])
+def test_shards_without_the_features_are_named_before_anything_is_decoded(data, tmp_path, monkeypatch, where):
+    """Else hours of decoding would end with a gradient that no search can use."""
+    dense = tmp_path / "dense.itsh"
+    writer, source = ShardWriter(groups=("shape",)), Shard(data.devtest[0])
+    for number in range(len(source)):
+        writer.add(source.source(number), source.references(number), GRAMMAR, id=source.id(number))
+    writer.write(dense)
+    monkeypatch.setattr(JobRunner, "_run", lambda *_: pytest.fail("a job ran"))
+    config = replace(data, shards=(str(dense),)) if where == "shards" else data
+    own = {} if where == "shards" else {"dev": (str(dense),)}
+    with pytest.raises(InputError, match=f"no sentence of {where} has a feature of hols.groups: id") as caught:
+        manifest(config, tmp_path / "run", **own)
+    assert caught.value.where == str(dense) and "itersel shard --features" in caught.value.hint
+
+
+@pytest.mark.parametrize("groups", ["ng", "shape", "all"])
+def test_any_sparse_features_without_fold_models(data, tmp_path, groups):
+    """The paper's −Folds: one model for all sentences, folds by number. The weights are those of the groups."""
+    config = replace(data, fold_models=(), allow_seen_references=True)
+    entries = manifest(config, tmp_path / "run", groups=groups, folds=2, held_out=1, updates=1, top=50)
+    assert [entry["search_sentences"] for entry in entries] == [
+        sum(int(Shard(path).id(k)) % 2 for path in data.shards for k in range(len(Shard(path))))
+    ]
+    listed = (tmp_path / "run" / "epoch-001" / "gradient.tsv").read_text().splitlines()
+    names = {line.split("\t")[0] for line in listed}
+    prefixes = {prefix for group in parse_groups(groups) for prefix in PREFIXES[group]}
+    assert {template_of(name) for name in names} == prefixes
 
 
 @pytest.mark.parametrize("algorithm", ["sgd", "iter_mix_sgd", "iter_sel_sgd"])
