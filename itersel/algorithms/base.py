@@ -157,6 +157,10 @@ class Algorithm(ABC):
         """Raise ConfigError if the algorithm cannot work with these shards."""
         del items
 
+    def other_files(self) -> Sequence[str]:
+        """Files besides the shards whose references the algorithm learns from, with the model that no fold lacks."""
+        return ()
+
     def kept(self) -> int | None:
         """The most features that a round's model can have; None: no limit."""
         return None

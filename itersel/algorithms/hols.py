@@ -320,12 +320,15 @@ class Hols(Algorithm):
             raise ConfigError(f"hols.held_out is {self.config.held_out}, but folds are numbered 0 to {folds - 1}")
         return folds
 
+    def other_files(self) -> Sequence[str]:
+        return self.config.dev
+
     def check(self, items: Sequence[WorkItem]) -> None:
         """The gradient's shards and the development set have features of the groups."""
         groups = parse_groups(self.config.groups)
         patterns = [f"{prefix}*" for group in groups for prefix in PREFIXES[group]]
         training = (open_item_source(part.file) for item in items for part in parts_of(item))
-        dev = (open_source(path) for path in self.config.dev)
+        dev = [open_source(path) for path in self.config.dev]  # all of them: a run would miss one at its end
         for label, sources in (("shards", training), ("hols.dev", dev)):
             known = list[str]()
             for source in sources:

@@ -90,6 +90,7 @@ class Driver:
         self.algorithm.check(self.items(0))
         if not config.allow_seen_references:
             check_unseen(self.files, config.language_model, self.folds)
+            check_unseen([_open(path) for path in self.algorithm.other_files()], config.language_model, ())
         description = {
             "configuration": asdict(config),
             "declaration": self.declaration.to_json(),

@@ -50,6 +50,19 @@ def test_a_model_that_knows_the_references_is_refused(small_build: itersel.Build
     assert main([*train, "--allow-seen-references"]) == 0
 
 
+def test_a_development_set_that_the_model_knows_is_refused(small_build: itersel.Build, tmp_path: Path, capsys) -> None:
+    """Training sentences are decoded with models by fold, but those of the last search with the model of all."""
+    (tmp_path / "start").write_text("LanguageModel 1\n")
+    train = ["train", "--build", str(small_build.directory), "--algorithm", "hols", "--start", str(tmp_path / "start")]
+    seen = sorted((small_build.directory / "shards" / "train").glob("*.itsh"))[0]
+    assert main([*train, "--set", f"hols.dev=[{seen}]", "--output", str(tmp_path / "run")]) == 2
+    message = capsys.readouterr().err
+    assert f"of those in {seen} are in the text of" in message
+    assert main([*train, "--set", "hols.dev=[absent.itsh]", "--output", str(tmp_path / "run")]) == 2
+    assert "absent.itsh" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
 def test_models_in_the_wrong_order_are_refused(small_build: itersel.Build, tmp_path: Path) -> None:
     folds = [*small_build.fold_models[1:], small_build.fold_models[0]]
     with pytest.raises(ConfigError, match="has seen the references"):
