@@ -767,8 +767,9 @@ def test_boxes_over_repeats(show):
 
 
 def test_a_learning_curve_has_intervals(show):
-    """Every interval reaches from its lower to its upper bound, on the scale of the points."""
+    """Every interval reaches from its lower to its upper bound, on the scale of the points; sizes do not differ."""
     browser = show("experiment")
+    assert not texts(browser, "#experiment [data-chart=setting-sizes]")
     (plot,) = large_experiment().plots
     found = browser.execute_script(
         """const chart = document.querySelector('#experiment [data-chart=setting-scores]');
@@ -799,6 +800,7 @@ def test_scores_and_sizes_by_a_setting(show, size):
     (plot,) = captioned_scores().plots
     assert overflow(browser) == 0 and browser.execute_script("return document.hacked") is None
     assert texts(browser, "#experiment .card h3") == [f"By {HOSTILE[1]}"]
+    assert len(texts(browser, "#experiment [data-chart=setting-sizes]")) == 1
     sizes = (("Features", plot.sizes),)
     for name, series, form in (("setting-scores", plot.scores, float), ("setting-sizes", sizes, np.log10)):
         lines = browser.execute_script(

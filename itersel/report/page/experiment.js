@@ -43,7 +43,8 @@ function experimentTable(experiment) {
   ];
 }
 
-// Scores above, model sizes below, as one setting changes. The values are spaced evenly: a setting may be 0, or none.
+// Scores above, model sizes below if they differ, as one setting changes. The values are spaced evenly: a setting may be
+// 0, or none.
 function plotCard(plot) {
   const width = (label) => (label.length > 30 ? "" : "nowrap"); // a phone has no room for longer ones on one line
   const legend = plot.scores.map((one, k) => h("span", { class: width(one.label) }, key(k), one.label, " "));
@@ -53,11 +54,17 @@ function plotCard(plot) {
     h("h3", {}, capital(plot.caption)),
     h("p", { class: "sub" }, legend),
     chart("setting-scores", (width) => settingLines(plot, plot.scores, show.score, width)),
-    h("p", { class: "sub" }, "Features with a weight"),
-    chart("setting-sizes", (width) =>
-      settingLines(plot, [{ label: "Features", values: plot.sizes }], show.short, width, { log: plot.sizes.every((one) => one > 0) }),
-    ),
+    ...(new Set(plot.sizes).size > 1 ? sizes(plot) : []),
   );
+}
+
+function sizes(plot) {
+  const series = [{ label: "Features", values: plot.sizes }];
+  const options = { log: plot.sizes.every((one) => one > 0) };
+  return [
+    h("p", { class: "sub" }, "Features with a weight"),
+    chart("setting-sizes", (width) => settingLines(plot, series, show.short, width, options)),
+  ];
 }
 
 function settingLines(plot, series, format, width, options = {}) {
