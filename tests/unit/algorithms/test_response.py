@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from dataclasses import replace
 
 import msgpack
@@ -63,6 +64,16 @@ def test_nothing_is_asked_twice_over_epochs_resumed_and_repeated_runs(data, tmp_
     assert questions(log) == asked
     for name in ("weights.txt.gz", "weights.vec"):
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+def test_the_limit_is_of_a_sentence_in_an_epoch(data, tmp_path):
+    most = {}
+    for limit in (None, 3):
+        log = tmp_path / f"log.{limit}"
+        config = replace(data, algorithm="rebol", response=toy_response(log, limit=limit), epochs=1)
+        train(config, tmp_path / str(limit), warn=[].append)
+        most[limit] = max(Counter(json.loads(line)["sentence"] for line in questions(log)).values())
+    assert most[3] == 3 < most[None]
 
 
 def test_processes_and_reducers_change_nothing(data, tmp_path):
