@@ -56,16 +56,23 @@ def figures(output: Path) -> dict[str, bytes]:
     return {name: (output / name).read_bytes() for name in names}
 
 
+@pytest.fixture(scope="module")
+def full(tmp_path_factory) -> tuple[str, Path]:
+    """What the demo says with the whole corpus, and its folder."""
+    output = tmp_path_factory.mktemp("full") / "demo"
+    return run(output), output
+
+
 @pytest.mark.slow
-def test_the_table(tmp_path):
+def test_the_table(full):
     """IterSelSGD on train beats SGD on dev, both beat hand-set weights, and all beat untuned ones: significantly."""
-    said = run(tmp_path / "demo")
-    evaluation = json.loads((tmp_path / "demo" / "evaluation.json").read_text())
-    references = (tmp_path / "demo" / "text" / "test.reference.0").read_text().splitlines()
+    said, output = full
+    evaluation = json.loads((output / "evaluation.json").read_text())
+    references = (output / "text" / "test.reference.0").read_text().splitlines()
     bleu = {}
     for one in MODELS:
-        output = (tmp_path / "demo" / TEST / f"{one.folder}.txt").read_text().splitlines()
-        bleu[one.name] = sacrebleu.corpus_bleu(output, [references], tokenize="none", force=True).score
+        texts = (output / TEST / f"{one.folder}.txt").read_text().splitlines()
+        bleu[one.name] = sacrebleu.corpus_bleu(texts, [references], tokenize="none", force=True).score
     assert list(bleu) == ["untuned weights", "hand-set weights", "SGD", "IterSelSGD"]
     assert sorted(bleu, key=lambda name: bleu[name]) == list(bleu)
     lines = {line.split("  ")[0]: line.split() for line in said.splitlines()}
@@ -76,7 +83,7 @@ def test_the_table(tmp_path):
     for one in tests.values():
         assert one["difference"] > 0 and one["randomization"]["p"] < 0.05
     report = Path(said.split()[-1])
-    assert report == tmp_path / "demo" / "report.html"
+    assert report == output / "report.html"
     page = report.read_text().partition('id="data">')[2].partition("</script>")[0]
     assert [run["name"] for run in json.loads(page)["runs"]] == [one.name for one in TRAINED], "as in the evaluation"
 
@@ -111,6 +118,48 @@ def test_killed_and_started_again(small, once, tmp_path, moment):
     process.wait()
     run(tmp_path / "demo", small)
     assert figures(tmp_path / "demo") == figures(once)
+
+
+def learn_particles(output: Path, folder: Path) -> list[dict]:
+    """The task of docs/response.md, on what a demo has built; returns what each epoch counted."""
+    data = {
+        "shards": f"[{output}/shards/dev/*.itsh]",
+        "language_model": f"{output}/model/lm.arpa.gz",
+        "response.files.gold": f"{output}/text/dev.reference.0",
+    }
+    options = [text for key, value in data.items() for text in ("--set", f"{key}={value}")]
+    command = ["train", str(ROOT / "conf" / "demo-response.yaml"), "--output", str(folder), *options]
+    done = subprocess.run([sys.executable, "-m", "itersel", *command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "success" in done.stdout + done.stderr
+    lines = [json.loads(line) for line in (folder / "statistics.jsonl").read_text().splitlines()]
+    return [line for line in lines if line["shard"] is None]
+
+
+def test_a_task_of_ones_own(once, tmp_path):
+    epochs = learn_particles(once, tmp_path / "run")
+    assert len(epochs) == 5
+    assert all(line["questions"] > 0 and 0 < line["successes"] < line["lists"] for line in epochs)
+
+
+@pytest.mark.slow
+def test_the_task_is_learned(full, tmp_path):
+    """More sentences of the test set keep their particles than with the start weights."""
+    _, output = full
+    epochs = learn_particles(output, tmp_path / "run")
+    assert epochs[0]["successes"] < epochs[-1]["successes"]
+    gold = output / "text" / "test.reference.0"
+    kept = []
+    for name, weights in (("start", ROOT / "conf" / "demo-untuned.txt"), ("learned", tmp_path / "run")):
+        options = ["--weights", weights, "--lm", output / "model" / "lm.arpa.gz", "--pop-limit", 30]
+        command = ["translate", output / "shards" / "test", *options, "--output", tmp_path / name]
+        subprocess.run([sys.executable, "-m", "itersel", *map(str, command)], check=True)
+        texts = (tmp_path / name).read_text().splitlines()
+        asked = "".join(json.dumps({"sentence": str(i), "hypothesis": text}) + "\n" for i, text in enumerate(texts))
+        check = [sys.executable, str(ROOT / "conf" / "keep_particle.py"), str(gold)]
+        answers = subprocess.run(check, input=asked, capture_output=True, text=True, check=True).stdout
+        kept.append(sum(json.loads(line)["success"] for line in answers.splitlines()))
+    assert kept[0] < kept[1], kept
 
 
 def test_without_sources(tmp_path):
