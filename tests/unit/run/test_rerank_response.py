@@ -5,7 +5,7 @@ import random
 import pytest
 from response_cases import toy_response
 
-from itersel.algorithms.response import ExecConfig, RebolConfig
+from itersel.algorithms.response import ExecConfig, RampionConfig, RebolConfig
 from itersel.engines import RunConfig
 from itersel.learn.learner import LearnConfig
 from itersel.learn.mixing import SelectionConfig
@@ -19,6 +19,7 @@ from oracles.mix import mix
 
 WORDS = ("the", "house", "home", "dog", "hound", "sees")
 EPOCHS, ETA = 6, 0.125
+INLINE = RunConfig("inline")
 
 
 def judge(_, text):
@@ -40,7 +41,7 @@ def make_lists(folder):
     return lists
 
 
-def trained(folder, name, own, **options):
+def trained(folder, name, own, run=INLINE, **options):
     config = RerankConfig(
         lists=(str(folder / "lists"),),
         references=(str(folder / "references"),),
@@ -49,20 +50,22 @@ def trained(folder, name, own, **options):
         own=own,
         epochs=EPOCHS,
         learn=LearnConfig(eta=ETA),
-        response=toy_response(),
-        run=RunConfig("inline"),
+        response=toy_response() if own.rule().feedback else None,
+        run=run,
         own_score=False,
         held_out=0,
         **options,
     )
-    return dict(Weights.read(train_reranker(config, folder / "run", warn=lambda text: None)))
+    return dict(Weights.read(train_reranker(config, folder / run.runner, warn=lambda text: None)))
 
 
-@pytest.mark.parametrize(("name", "own"), [("rebol", RebolConfig(scale=1)), ("exec", ExecConfig())])
+@pytest.mark.parametrize(
+    ("name", "own"), [("rebol", RebolConfig(scale=1)), ("exec", ExecConfig()), ("rampion", RampionConfig(scale=1))]
+)
 def test_it_equals_the_twin(tmp_path, name, own):
     lists, rule = make_lists(tmp_path), own.rule()
     found = trained(tmp_path, name, own, layout=LayoutConfig("sequential", shards=1))
-    options = {"cost": rule.cost, "feedback": True, "scale": rule.scale}
+    options = {"cost": rule.cost, "feedback": rule.feedback, "scale": rule.scale, "keep": rule.references}
     expected, _, _ = learn(lists, {}, ETA, **options, judge=judge, epochs=EPOCHS)
     assert found == {key: value for key, value in expected.items() if value}
 
@@ -87,3 +90,14 @@ def test_several_shards_equal_the_twin(tmp_path, top):
     assert found == pytest.approx(mixed(lists, top, remember=True), rel=1e-12)
     assert found != pytest.approx(mixed(lists, top, remember=False), rel=1e-3)
     assert len(found) == (top or 5)
+
+
+@pytest.mark.parametrize(
+    "engine", [RunConfig("local", jobs=2, reducers=2), RunConfig("mrjob-local", reducers=3)], ids=str
+)
+def test_the_program_travels_to_the_workers_of_an_engine(tmp_path, engine):
+    make_lists(tmp_path)
+    for run in (INLINE, engine):
+        trained(tmp_path, "rebol", RebolConfig(scale=1), run, layout=LayoutConfig("sequential", shards=4))
+    weights = [(tmp_path / run.runner / "weights.vec").read_bytes() for run in (INLINE, engine)]
+    assert weights[0] == weights[1]
