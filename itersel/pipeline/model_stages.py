@@ -7,7 +7,7 @@ of the work folder.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -53,14 +53,11 @@ def align(config: BuildConfig) -> Stage:
 
     def make() -> str:
         bitext = Bitext(source, target)
-        with atomic_write(output) as stream, contextlib.ExitStack() as stack:
-            if section.given is not None:
-                pairs = _select_links(bitext, section.given, config)
-            else:
-                directed = stack.enter_context(eflomal_links(bitext, aligner))
-                if not directed.deterministic:
-                    events.warn("align: this eflomal cannot be seeded; a second run will differ")
-                pairs = symmetrize(bitext, directed.forward, directed.reverse, section.method)
+        if section.given is not None:
+            pairs = _select_links(bitext, section.given, config)
+        else:
+            pairs = aligned_pairs(bitext, aligner, section.method)
+        with atomic_write(output) as stream, contextlib.closing(pairs):
             links = 0
             for pair in pairs:
                 stream.write(format_links(pair.links).encode() + b"\n")
@@ -70,7 +67,15 @@ def align(config: BuildConfig) -> Stage:
     return Stage("align", inputs, options, [output], make)
 
 
-def _select_links(bitext: Bitext, given: Path, config: BuildConfig) -> Iterator[AlignedPair]:
+def aligned_pairs(bitext: Bitext, aligner: AlignerConfig, method: str) -> Generator[AlignedPair]:
+    """The pairs with the links of both directions, combined by a method of SYMMETRIZATIONS."""
+    with eflomal_links(bitext, aligner) as directed:
+        if not directed.deterministic:
+            events.warn("align: this eflomal cannot be seeded; a second run will differ")
+        yield from symmetrize(bitext, directed.forward, directed.reverse, method)
+
+
+def _select_links(bitext: Bitext, given: Path, config: BuildConfig) -> Generator[AlignedPair]:
     """The given links of the pairs that were kept, checked; messages name the given file's lines."""
     links = list(read_links(given))
     sources = [part.source for part in config.train.files().values()]
