@@ -4,10 +4,12 @@ import pytest
 
 from itersel.base.errors import InputError
 from itersel.cli import main
+from itersel.grammar.extraction import open_index
+from itersel.grammar.grammar import Grammar
 from itersel.pipeline.geoquery_parser import build_parser
 from itersel.response.geoquery.data import GOLD_FILE, read_questions
 from itersel.response.geoquery.database import FACTS_FILE, read_database
-from itersel.response.geoquery.parser import LONGEST
+from itersel.response.geoquery.parser import LONGEST, WEIGHTS
 from itersel.response.geoquery.response import GeoQueryResponse
 from itersel.response.protocol import outcomes
 
@@ -24,6 +26,13 @@ def test_it_knows_questions_of_its_kind(files, geoquery):
     assert parse.tokens == "answer@1 capital@1 loc_2@1 stateid@1 ohio@s"
     assert parser.parse("") is None
     assert parser.parse("mann mit hut") is None
+
+
+def test_every_weight_has_a_feature(files, geoquery):
+    parser, question = files.open(read_database(geoquery / FACTS_FILE)), "what is the xyzzy of ohio"
+    grammar = Grammar(parser.extractor.extract(question, where="the question"))
+    found = {name for one in parser.decoder.kbest(question, grammar, 100) for name in one.features}
+    assert set(WEIGHTS) <= found | {"LanguageModel_OOV"}
 
 
 def test_a_huge_question_has_no_parse(files, geoquery, monkeypatch):
@@ -96,6 +105,28 @@ def test_a_parser_of_other_questions_is_not_replaced(files, geoquery, capsys):
     assert f"{folder}: the parser here was made of other questions" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     build_parser(geoquery, folder, range(0, 880, 4))
+
+
+def test_rules_are_counted_in_several_alignments(geoquery, tmp_path):
+    """The text is there once per alignment, each of its own seed; other seeds of the parser have none in common."""
+    made = {}
+    for seed in (1, 2):
+        folder = tmp_path / str(seed)
+        build_parser(geoquery, folder, range(0, 880, 20), seed=seed, alignments=2)
+        for name in ("questions", "forms"):
+            assert (folder / f"copies.{name}").read_text() == 2 * (folder / name).read_text()
+        links = (folder / "copies.links").read_text().splitlines()
+        half = len((folder / "questions").read_text().splitlines())
+        assert len(links) == 2 * half
+        made |= {(seed, 1): links[:half], (seed, 2): links[half:]}
+    assert len(set(map(tuple, made.values()))) == 4
+    folder = tmp_path / "1"
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.suffix in (".links", ".bin")}
+    build_parser(geoquery, folder, range(0, 880, 20), seed=1, alignments=2)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    files = build_parser(geoquery, folder, range(0, 880, 20), seed=1, alignments=1)
+    assert (folder / "copies.questions").read_text() == (folder / "questions").read_text()
+    assert open_index(files.index).sentences == half
 
 
 def test_the_data_is_looked_for_beside_the_checkout(geoquery, tmp_path, capsys, monkeypatch):
