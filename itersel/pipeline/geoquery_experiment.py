@@ -101,6 +101,8 @@ class Acl2014Config:
     train: Settings = field(default_factory=lambda: Settings.of({}))
     """Keys of `itersel train` for all methods."""
     etas: tuple[float, ...] = (0.01, 0.001, 0.0001)
+    given_etas: dict[str, Annotated[float, Range(above=0)]] = field(default_factory=dict)
+    """Rates of methods or variants that are known: these are not cross-validated."""
     folds: Annotated[int, Range(2)] = 3
     fold_epochs: Annotated[int, Range(1)] = 3
     seeds: tuple[int, ...] = (1,)
@@ -120,6 +122,12 @@ class Acl2014Config:
             raise ConfigError("etas must be above 0")
         if min(self.seeds) < 0:
             raise ConfigError("seeds must be at least 0")
+        unknown = sorted({*self.given_etas} - {*METHODS, *self.variants})
+        if unknown:
+            raise ConfigError(
+                f"given_etas names {unknown[0]!r}, which is no method",
+                hint=f"Choose among {', '.join([*METHODS, *self.variants])}.",
+            )
         for name, keys in self.variants.items():
             if keys.get("algorithm") not in METHODS or name in METHODS:
                 raise ConfigError(
@@ -172,7 +180,7 @@ class Acl2014:
     def run(self) -> Path:
         """Everything; returns the table's path."""
         self.prepare()
-        etas = {name: self.cross_validate(name) for name in self.methods}
+        etas = {name: self.rates(name) for name in self.methods}
         found: dict[str, dict[str, list[Tested]]] = {}
         for parser in PARSERS:
             judge = self.response(parser, "test")
@@ -348,6 +356,11 @@ class Acl2014:
         settings["epoch"] = epoch | {"learn": learn, "shuffle": True, "seed": seed}
         return load_train_config(settings)
 
+    def rates(self, method: str) -> dict[str, Any]:
+        """The rate that is given or else chosen, and F1 of those that were tried."""
+        given = self.config.given_etas.get(method)
+        return self.cross_validate(method) if given is None else {"chosen": given, "scores": {}}
+
     def cross_validate(self, method: str) -> dict[str, Any]:
         """The rate with the best F1, and F1 of all of them: with the extended parser, after the last fold epoch."""
         epochs, seed = self.config.fold_epochs, self.config.seeds[0]
@@ -445,8 +458,12 @@ class Acl2014:
         ):
             made.append(example_table(columns, wins(better, worse), title))
         questions = sum(1 for _ in read_lines(self.work / "train.gold"))
-        rates = f"η by cross-validation on the {questions} training questions (F1, extended parser)"
-        return [*made, eta_table(etas, rates)]
+        tried = {name: one for name, one in etas.items() if one["scores"]}
+        if tried:
+            made.append(
+                eta_table(tried, f"η by cross-validation on the {questions} training questions (F1, extended parser)")
+            )
+        return made
 
     def settings_text(self) -> str:
         """The configuration without its paths, as a list in Markdown."""
@@ -457,6 +474,7 @@ class Acl2014:
             "build": config.build.plain(),
             "train": config.train.plain(),
             "etas": config.etas,
+            "given_etas": config.given_etas,
             "folds": config.folds,
             "fold_epochs": config.fold_epochs,
             "seeds": config.seeds,

@@ -40,6 +40,11 @@ def test_variants_are_rows_with_settings_of_their_own():
     [
         ("etas=[0.1, -1]", "etas must be above 0"),
         ("etas=[0.1, 0.1]", "etas has a value twice"),
+        (
+            "given_etas={rebell: 0.1}",
+            "given_etas names 'rebell', which is no method\n  Choose among exec, rampion, rebol.",
+        ),
+        ("given_etas={rebol: 0}", "given_etas.rebol is 0; give a number greater than 0"),
         ("seeds=[-1]", "seeds must be at least 0"),
         ("seeds=[1, 1]", "seeds has a value twice"),
         ("seeds=[]", "seeds needs at least one value"),
@@ -76,7 +81,7 @@ def test_it_runs_and_does_nothing_twice(tmp_path, shared_data, monkeypatch):
     changes = {
         "work": tmp_path / "work", "data": data, "corpora": f"[{corpus}]", "etas": "[0.1, 0.01]", "folds": 2,
         "fold_epochs": 1, "seeds": "[1, 2]", "build.lm": "{order: 2}", "train.epochs": 2, "train.epoch.k": 10,
-        "train.epoch.decoder.pop_limit": 10,
+        "train.epoch.decoder.pop_limit": 10, "given_etas": "{exec: 0.5}",
     }  # fmt: skip
     config = load_experiment(CONF, [f"{key}={value}" for key, value in changes.items()])
 
@@ -87,8 +92,11 @@ def test_it_runs_and_does_nothing_twice(tmp_path, shared_data, monkeypatch):
     systems = re.findall(r"^\| (\d [A-Z]+) ", table, re.MULTILINE)
     assert systems[:4] == ["1 BASELINE", "2 EXEC", "3 RAMPION", "4 REBOL"]
     trained = made()
-    # For each method, two rates and two folds with one epoch; then two seeds with two; EXEC and REBOL for each parser.
-    assert len(trained) == 3 * 2 * 2 + (2 + 1 + 2) * 2 * 2
+    # Two rates and two folds with one epoch, but EXEC's rate is given; then two seeds with two epochs for each method,
+    # and for each parser where it asks one.
+    assert len(trained) == 2 * 2 * 2 + (2 + 1 + 2) * 2 * 2
+    assert {path.parts[-3].split("-")[2] for path in trained if "exec" in path.parts[-3]} == {"0.5"}
+    assert re.findall(r"^\| ([A-Z]+) \|.*\*\*", table.split("## η by")[1], re.MULTILINE) == ["RAMPION", "REBOL"]
     chosen = [json.loads(line) for line in (tmp_path / "work" / "translations.jsonl").read_text().splitlines()]
     assert {line["question"] for line in chosen} == set(range(len(few.standard.test)))
     assert Acl2014(config).run().read_text() == table
