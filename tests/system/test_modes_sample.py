@@ -1,6 +1,7 @@
 """The experiment of WMT 2013 on the sample corpus: from text to the tables, in one command."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,12 +32,26 @@ def test_all_modes_on_the_sample(tmp_path, capsys):
     assert table[0].split() == ["test", "set", *(word for k, mode in enumerate(MODES) for word in (mode, str(k)))]
     assert [line.partition("  ")[0] for line in table[1:9]] == rows
     document = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert not document["unfinished"] and len(document["cells"]) == 11
+    assert not document["unfinished"] and len(document["cells"]) == 13
     assert {cell["models"] for cell in document["cells"]} == {1, 4}
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert "resharding 5" in page and "what domains share" in page
     assert "BLEU: perceptron + l1" in said and "perceptron + l1, pooled: settings" in said
-    assert "perceptron + l1, pooled: by epoch.learn.l1" in page
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "resharding 5" in page
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+    plots = {plot["caption"]: plot for table in data["experiment"] for plot in table["plots"]}
+    for name, column, key, values in (
+        ("perceptron + l1", "pooled", "epoch.learn.l1", ["0.001", "0.01"]),
+        ("margin perceptron by K", "domains", "selection.top", ["100", "1,000"]),
+    ):
+        plot = plots.pop(f"{name}, {column}: by {key}")
+        cells = [cell for cell in document["cells"] if key in cell["varied"] and cell["label"].startswith(name)]
+        assert plot["values"] == values and plot["sizes"] == [cell["weights"] for cell in cells]
+        assert [one["label"] for one in plot["scores"]] == ["devtest BLEU", "test_pooled BLEU", "average BLEU"]
+        assert plot["scores"][0]["values"] == [cell["facts"]["devtest_bleu"] for cell in cells]
+    assert not plots
+    counts, largest, apart = [table for table in data["sharing"] if table["caption"].startswith("margin_perceptron-d")]
+    assert counts["caption"].endswith("what domains share") and len(counts["rows"]) == 5, "of 0 to 4 domains"
+    assert len(largest["rows"]) == len(apart["rows"]) == 50
 
 
 def test_tuners_for_several_domains_on_the_sample(tmp_path, capsys):
@@ -53,7 +68,10 @@ def test_tuners_for_several_domains_on_the_sample(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "name",
-    ["wmt2013", "perceptron", "wmt2013-sample", "pbml2011", "pbml2011-lambda", "tuners", "tuners-seeds"],
+    [
+        *("wmt2013", "wmt2013-sizes", "wmt2013-sample", "perceptron"),
+        *("pbml2011", "pbml2011-lambda", "tuners", "tuners-seeds"),
+    ],
 )
 def test_the_configurations_are_valid(name):
     config = load_experiment(ROOT / "conf" / "experiments" / f"{name}.yaml")
