@@ -104,7 +104,7 @@ class CachedResponse:
     def _answers(self, sentence_id: str, texts: list[str]) -> list[bool]:
         """The response's answers; InputError if an object gives none that can be understood."""
         given: object = self.response(sentence_id, texts)
-        answers = list(given) if isinstance(given, Iterable) else [given]
+        answers = list(given) if isinstance(given, Iterable) else []
         if len(answers) != len(texts) or not all(isinstance(one, bool | np.bool_) for one in answers):
             raise InputError(
                 f"the response answered {str(given)[:200]} on sentence {sentence_id}, hypotheses {texts}",

@@ -95,3 +95,12 @@ def test_an_array_of_answers():
 
     response.checksum = "x"
     assert CachedResponse(response)("7", ["a", "bb"]) == [False, True]
+
+
+def test_a_bare_answer_is_refused_for_one_hypothesis_too():
+    def response(sentence_id, hypotheses):
+        return True
+
+    response.checksum = "x"
+    with pytest.raises(InputError, match="the response answered True on sentence 7"):
+        CachedResponse(response)("7", ["a"])

@@ -87,7 +87,7 @@ def test_a_program_that_hangs_once_is_started_again(tmp_path):
         f"mark = {str(mark)!r}\nfor line in sys.stdin:\n"
         "  if not os.path.exists(mark): open(mark, 'w'); time.sleep(1000)\n  print('true', flush=True)"
     )
-    response = program(code, timeout=5.0, restarts=1)
+    response = program(code, timeout=20.0, restarts=1)
     assert response("1", ["x"]) == [True]
     response.close()
 
