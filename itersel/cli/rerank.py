@@ -22,7 +22,6 @@ from itersel.inspect.run import epoch_table
 from itersel.lists.compiler import ORDERS
 from itersel.lists.reader import FORMS, FieldsConfig, read_lists
 from itersel.lists.rescoring import rescore
-from itersel.metrics.sentence import METRICS
 from itersel.model.features import Weights
 from itersel.run.config import load_with_algorithm
 from itersel.run.rerank import train_reranker
@@ -113,7 +112,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
         "--lower-is-better", action="store_true", default=None, help="low values of the objective are good"
     )
     learning = parser.add_argument_group("learning")
-    learning.add_argument("--metric", choices=METRICS, help="sentence metric for references")
+    learning.add_argument("--metric", metavar="NAME", help="sentence metric; for tuners bleu, chrf, ter or a sum")
     learning.add_argument("--algorithm", metavar="NAME", help=f"{', '.join(registered())}, or module:name")
     learning.add_argument("--epochs", type=int, metavar="T", help="number of epochs")
     learning.add_argument("--patience", type=int, metavar="N", help="stop after N epochs without a better devtest BLEU")

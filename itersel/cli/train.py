@@ -85,7 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     learning.add_argument("--layout", type=current_kind, choices=KINDS, help="which sentences make up a shard")
     learning.add_argument("--top", type=int, metavar="K", help="number of features that survive an epoch")
     learning.add_argument("--eta", type=float, metavar="RATE", help="learning rate")
-    learning.add_argument("--metric", metavar="NAME", help="sentence metric, such as stupid_bleu")
+    learning.add_argument(
+        "--metric", metavar="NAME", help="sentence metric, such as stupid_bleu; for tuners bleu, chrf, ter or a sum"
+    )
     learning.add_argument("-k", type=int, metavar="N", help="length of the k-best lists")
     work = parser.add_argument_group("work (does not change the result)")
     work.add_argument("-r", "--runner", choices=RUNNERS, help="the engine (docs/engines.md)")

@@ -765,7 +765,7 @@ ARGUMENTS = [
     ),
     (
         "rerank train --lists lists --references train.en --metric magic --output new.run",
-        "argument --metric: invalid choice: 'magic' (choose from 'bleu', 'stupid_bleu', 'fixed_st",
+        "--metric: objective.metric is 'magic'; choose one of bleu, stupid_bleu, fixed_stupid_bleu,",
     ),
     (
         "rerank train --lists lists --references train.en --features 1 --output new.run",
