@@ -46,7 +46,7 @@ from itersel.run.defaults import with_defaults
 from itersel.run.devtest import FIGURES, WEIGHTS, domain_in, score, translate_sources
 from itersel.run.directory import RunDirectory
 from itersel.run.job_runner import JobRunner
-from itersel.run.seen import check_unseen
+from itersel.run.seen import OTHER_SENTENCES, check_unseen
 
 START = -1
 """The number of the round before the first: its devtest score is that of the start weights."""
@@ -90,7 +90,8 @@ class Driver:
         self.algorithm.check(self.items(0))
         if not config.allow_seen_references:
             check_unseen(self.files, config.language_model, self.folds)
-            check_unseen([_open(path) for path in self.algorithm.other_files()], config.language_model, ())
+            others = [_open(path) for path in self.algorithm.other_files()]
+            check_unseen(others, config.language_model, (), OTHER_SENTENCES)
         description = {
             "configuration": asdict(config),
             "declaration": self.declaration.to_json(),

@@ -20,6 +20,12 @@ ENOUGH = 20
 """Sentences of a file that tell something about it."""
 ACCEPTED = 0.5
 """Share of the references that may be in the model's text: sentences recur in every corpus."""
+FOLD_MODELS = (
+    "Train on a build (itersel train --build DIR), which has language models that lack a fold each, or name\n"
+    "  such models with --fold-lm. docs/training.md says more."
+)
+OTHER_SENTENCES = "Choose sentences that are not in that text."
+"""For files that are decoded with the model of the whole text."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +76,15 @@ def seen_share(sources: Sequence[AnySource], model: str | None, fold_models: Seq
     return max(total, largest, key=lambda one: one.value)
 
 
-def check_unseen(sources: Sequence[AnySource], model: str | None, fold_models: Sequence[str]) -> None:
-    """ConfigError if more references than recur by chance are in the text of the language model."""
+def check_unseen(
+    sources: Sequence[AnySource], model: str | None, fold_models: Sequence[str], hint: str = FOLD_MODELS
+) -> None:
+    """ConfigError with this hint if more references than recur by chance are in the text of the language model."""
     share = seen_share(sources, model, fold_models)
     if share is None or share.value <= ACCEPTED:
         return
     raise ConfigError(
         f"the language model has seen the references to learn from: {share.value:.0%} of those in {share.file} are in"
         f" the text of {share.model}. Training would learn to trust a model that knows the answer, which no test has",
-        hint="Train on a build (itersel train --build DIR), which has language models that lack a fold each, or name\n"
-        "  such models with --fold-lm. docs/training.md says more. --allow-seen-references trains nevertheless.",
+        hint=f"{hint} --allow-seen-references trains nevertheless.",
     )

@@ -57,7 +57,7 @@ def test_a_development_set_that_the_model_knows_is_refused(small_build: itersel.
     seen = sorted((small_build.directory / "shards" / "train").glob("*.itsh"))[0]
     assert main([*train, "--set", f"hols.dev=[{seen}]", "--output", str(tmp_path / "run")]) == 2
     message = capsys.readouterr().err
-    assert f"of those in {seen} are in the text of" in message
+    assert f"of those in {seen} are in the text of" in message and "--fold-lm" not in message
     assert main([*train, "--set", "hols.dev=[absent.itsh]", "--output", str(tmp_path / "run")]) == 2
     assert "absent.itsh" in capsys.readouterr().err
     assert not (tmp_path / "run" / "run.json").exists()
