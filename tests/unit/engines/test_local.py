@@ -208,7 +208,7 @@ def test_a_process_that_was_killed_between_jobs_is_named(engine):
     work = items()
     victim = run(engine, PidJob(), work)[0][0]
     os.kill(victim, signal.SIGKILL)
-    with pytest.raises(ResourceError, match="killed by SIGKILL at item 0"):
+    with pytest.raises(ResourceError, match="a worker process was killed by SIGKILL"):
         run(engine, PidJob(step=1), work)
     assert [item for _, item, _ in run(engine, PidJob(step=1), work)] == [0, 1]
 
