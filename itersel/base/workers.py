@@ -91,7 +91,7 @@ def _parallel(
 
 
 class Workers(Generic[Item, Result]):
-    """Processes that wait for items, for as many maps as there are; what they load on the way stays with them."""
+    """Processes that serve any number of maps and keep what they have loaded."""
 
     def __init__(self, function: Callable[[Item], Result], jobs: int, *, nested: bool = False):
         self.processes: dict[Connection, ForkProcess] = {}

@@ -20,7 +20,7 @@ def add_jobs(
 
 
 def put_options(settings: Settings, values: Mapping[str, Any], keys: Mapping[str, str]) -> Settings:
-    """With the command line's options, by the keys they stand for, or by those of the algorithm's own."""
+    """The settings with the command line's options, under the common keys or the algorithm's own."""
     from itersel.algorithms.registry import algorithm_class  # here, because most verbs need no algorithm
 
     named = settings.put_flags(values, {"algorithm": "algorithm"}).find("algorithm")

@@ -36,7 +36,7 @@ class Engine(ABC):
         )
 
     def rest(self) -> None:
-        """The next job will be of another kind: end what was kept for more of the last one's."""
+        """End what was kept for further jobs of the same kind, such as processes."""
         return
 
     def close(self) -> None:

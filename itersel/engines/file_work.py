@@ -1,7 +1,7 @@
 """Mapping and reducing where driver and workers see the same files: each result is a file of records.
 
-A result that exists is complete, so an interrupted job resumes with the missing ones. Results that are not synced may
-be cut short if the machine crashes: `is_whole` finds them.
+An interrupted job resumes with the missing results. A result appears when it is complete; if it is not synced, a crash
+of the machine may still cut it short, which `is_whole` notices.
 
     00000.mapped   records of work item 0, for the driver and for all ranges; noted in it: units of work and counts
     00000.reduced  records that the reducer of range 0 made
