@@ -9,7 +9,9 @@ INDEX = b"iterselX"
 
 
 def is_shard(path: str | os.PathLike[str]) -> bool:
-    """Whether the file is a shard; False if it cannot be read."""
+    """Whether the file is a shard; False if it cannot be read, or is a pipe, whose bytes can be read only once."""
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as stream:
             return stream.read(len(SHARD)) == SHARD

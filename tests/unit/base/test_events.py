@@ -172,6 +172,16 @@ def test_a_dead_worker_is_code_1(tmp_path):
         assert "a worker process was killed by SIGKILL" in process.stderr.read()
 
 
+def test_a_pipe_is_read_once(tmp_path):
+    """Nothing of it is lost by looking at what kind of file it is."""
+    (tmp_path / "grammar").write_text("[X] ||| a ||| b ||| f=1\n")
+    (tmp_path / "weights").write_text("f 1\n")
+    (tmp_path / "input").write_text("a\na a\n" * 3000)
+    shell = f"{sys.executable} -m itersel translate <(cat input) --grammar grammar --weights weights"
+    done = subprocess.run(["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "b\nb b\n" * 3000
+
+
 def test_version_tells_how_the_kernel_was_built():
     text = run("--version").stdout
     assert text.startswith(f"itersel {__version__} (build ")
