@@ -43,8 +43,8 @@ function experimentTable(experiment) {
   ];
 }
 
-// Scores above, model sizes below if they differ, as one setting changes. The values are spaced evenly: a setting may be
-// 0, or none.
+// Scores above, model sizes below if they differ, as one setting changes. The values are spaced evenly: a setting may
+// be 0, or none.
 function plotCard(plot) {
   const width = (label) => (label.length > 30 ? "" : "nowrap"); // a phone has no room for longer ones on one line
   const legend = plot.scores.map((one, k) => h("span", { class: width(one.label) }, key(k), one.label, " "));
