@@ -31,6 +31,7 @@ from itersel.engines.emr import EmrEngine
 from itersel.engines.emr_settings import CONF, EmrSettings, instance_size
 from itersel.run.config import TrainConfig
 from itersel.run.driver import train
+from tuner_cases import TUNERS, check_tuner
 
 REGION, BUCKET = "eu-central-1", "training"
 SECRET_ID, SECRET_KEY, SECRET_TOKEN = (
@@ -138,6 +139,14 @@ def test_same_bytes_one_cluster_and_no_credentials(nodes, wheelhouse, tmp_path, 
 @pytest.mark.parametrize("check", [check_map_and_reduce, check_failure, check_doubled_item])
 def test_contract(nodes, wheelhouse, tmp_path, check):
     check(lambda folder: EmrEngine(emr_config(wheelhouse), folder), tmp_path)
+
+
+@pytest.mark.slow
+def test_a_tuner(nodes, wheelhouse, tmp_path):
+    """HOLS: a gradient, and the jobs of MERT."""
+    data = small_data(tmp_path)
+    data = dataclasses.replace(data, shards=data.shards[:2])
+    check_tuner(data, "hols", emr_config(wheelhouse), tmp_path, dataclasses.replace(TUNERS["hols"], updates=1))
 
 
 @pytest.mark.slow

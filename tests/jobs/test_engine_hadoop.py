@@ -176,10 +176,11 @@ def test_contract(cluster: Cluster, check: Callable, options: tuple[str, ...], t
 
 
 def test_a_tuner(cluster: Cluster, tmp_path: Path) -> None:
-    """Four jobs, with and without reducers; as devtest, which test_map_reduce.py has, some of them decode only."""
-    data, search = small_data(tmp_path), replace(TUNERS["mert"], steps=1)
+    """HOLS: a gradient, and the jobs of MERT. Some have reducers; as devtest, which test_map_reduce.py has, some decode
+    only."""
+    data, update = small_data(tmp_path), replace(TUNERS["hols"], updates=1)
     data = replace(data, shards=data.shards[:2])
-    check_tuner(data, "mert", RunConfig("hadoop", options=ONE_CONTAINER), tmp_path, search)
+    check_tuner(data, "hols", RunConfig("hadoop", options=ONE_CONTAINER), tmp_path, update)
 
 
 def test_a_damaged_shard_is_named(cluster: Cluster, tmp_path: Path) -> None:

@@ -51,8 +51,9 @@ def test_same_bytes(tmp_path, data):
     assert waiting() == ""
 
 
-def test_a_tuner(tmp_path, data):
-    check_tuner(data, "pro", SGE, tmp_path)
+@pytest.mark.parametrize("name", ["pro", "hols"])
+def test_a_tuner(tmp_path, data, name):
+    check_tuner(data, name, SGE, tmp_path)
 
 
 def test_killed_task_is_done_again(tmp_path, data):

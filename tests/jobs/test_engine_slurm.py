@@ -67,9 +67,10 @@ def test_an_algorithm_of_somebody_else(tmp_path, data):
     check_toy_algorithm(data, SLURM, tmp_path)
 
 
-def test_a_tuner(tmp_path, data):
+@pytest.mark.parametrize("name", ["mira", "hols"])
+def test_a_tuner(tmp_path, data, name):
     """Spark's tests have all of them."""
-    check_tuner(data, "mira", SLURM, tmp_path)
+    check_tuner(data, name, SLURM, tmp_path)
 
 
 def test_same_bytes_on_real_data(tmp_path, real_training):
