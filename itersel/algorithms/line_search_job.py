@@ -136,25 +136,26 @@ class Projection:
 
 
 class Projections:
-    """The projections that a process used last: all steps of a round search the same lists in the same space."""
+    """The projections that a process used last, one for each work item: all steps of a round search the same lists in
+    the same space."""
 
     def __init__(self, limit: int = 256 * 2**20):
         self.limit = limit
         """Bytes that are kept at most, besides the newest one."""
-        self._known: dict[str, Projection] = {}
+        self._known: dict[int, tuple[str, Projection]] = {}
 
     def of(self, item: WorkItem, space: SearchSpace) -> Projection:
         key = item.values.get(LISTS)
-        known = self._known.get(key) if key is not None else None
-        if known is not None and known.space == space:
-            return known
+        known = self._known.get(item.number)
+        if known is not None and known[0] == key and known[1].space == space:
+            return known[1]
+        self._known.pop(item.number, None)  # of an earlier round, or of another space
         lists = lists_of(item)
         made = Projection(space, space.project(lists), lists.offsets, lists.statistics)
         if key is not None:
-            self._known.pop(key, None)
-            while self._known and made.size + sum(one.size for one in self._known.values()) > self.limit:
+            while self._known and made.size + sum(one.size for _, one in self._known.values()) > self.limit:
                 del self._known[next(iter(self._known))]  # the oldest
-            self._known[key] = made
+            self._known[item.number] = key, made
         return made
 
 

@@ -8,9 +8,10 @@ weights. Only the first round decodes twice: it begins with the start weights.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-import tempfile
+import uuid
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -124,12 +125,13 @@ class Tuning:
     def start(self, job: Job, side: Mapping[str, bytes], *, models: bool = False) -> list[Record]:
         """Run a job over the shards; side files are given by content."""
         files = dict(self.run.models) if models else {}
-        # A folder for each job: processes that stay know a file by path, size and time of change, and steps that follow
-        # each other at once may write files of the same size at the same time.
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+        with contextlib.ExitStack() as stack:
             for name, content in side.items():
-                path = Path(folder) / name
+                # A new name for each: processes that stay know a file by path, size and time of change, and steps that
+                # follow each other at once may write files of the same size at the same time.
+                path = self.folder / f"{name}-{uuid.uuid4()}"
                 path.write_bytes(content)
+                stack.callback(path.unlink)
                 files[name] = SideFile(str(path))
             return self.run.run(job, self.items, files)
 
@@ -296,7 +298,7 @@ class Tuner(Algorithm):
     def decoding_files(self, number: int, weights: Mapping[str, float], folder: Path) -> dict[str, SideFile]:
         """The side files of a decoding besides language models: the weights."""
         file = folder / f"weights-{number}.vec"
-        Vector.of_names(weights).write(file)
+        file.write_bytes(Vector.of_names(weights).to_bytes())
         return {START: SideFile(str(file))}
 
     def points(self, decoded: Decoded) -> float:

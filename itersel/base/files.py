@@ -198,7 +198,7 @@ def _replacing(path: Path) -> Iterator[tuple[int, str]]:
         raise
 
 
-def write_unsynced(path: Path, content: bytes) -> None:
+def write_unsynced(path: Path, *content: bytes | memoryview) -> None:
     """Write a file into an existing folder, whole or not at all if this process is killed.
 
     A crash of the machine may cut the file short: for many small files whose checksums are kept, with `sync_folder`
@@ -207,10 +207,9 @@ def write_unsynced(path: Path, content: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         try:
-            with open(temporary, "wb", buffering=0) as stream:
-                left = memoryview(content)
-                while left:
-                    left = left[stream.write(left) :]
+            with open(temporary, "wb") as stream:
+                for part in content:
+                    stream.write(part)
             os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)

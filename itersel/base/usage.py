@@ -10,7 +10,7 @@ import resource
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from itersel.base.version import commit
 
@@ -60,22 +60,39 @@ class Stopwatch:
         return Usage(wall, peak_megabytes(), jobs, self._commit, cpu)
 
 
+class Used(NamedTuple):
+    """Of a process, and of all that worked for it."""
+
+    cpu_seconds: float
+    peak_megabytes: int
+
+    @classmethod
+    def by_now(cls) -> Used:
+        """What this process has used."""
+        return cls(cpu_seconds(), peak_megabytes())
+
+
+of_running: dict[int, Used] = {}
+"""By process number: what processes that work for this one had used when they last told (itersel.base.workers)."""
+
+
 def cpu_seconds() -> float:
-    """Processor time of this process so far, and of those that it started and that have ended.
+    """Processor time of this process so far, of those that it started and that have ended, and of its workers.
 
     What other machines do, or services that go on running, such as Spark's, is not in it.
     """
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    ended = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in ended) + sum(one.cpu_seconds for one in of_running.values())
 
 
 def peak_megabytes() -> int:
-    """The largest resident size that this process, or one that it started and that has ended, ever had.
+    """The largest resident size that this process, or one that it started and that has ended, or a worker, ever had.
 
     Mapped shards and models count as far as they are in memory. What was done earlier in the same process counts, too.
     """
     # On Linux, ru_maxrss is in kilobytes.
-    return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
+    ended = [resource.getrusage(who).ru_maxrss // 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return max(*ended, *(one.peak_megabytes for one in of_running.values()))
 
 
 def total(parts: Sequence[Usage]) -> Usage:

@@ -13,24 +13,21 @@ import functools
 import gc
 import multiprocessing
 import os
-import queue
 import signal
-import threading
 import traceback
-from collections import defaultdict, deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Hashable, Iterable, Sized
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from itersel.base import events
+from itersel.base import events, usage
 from itersel.base.errors import ConfigError, ResourceError, UserError
+from itersel.base.feeder import AtHome, Feeder, Stream
 from itersel.base.processes import end_with
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-WINDOW = 16  # items per process in progress or waiting for their turn
 TICK = 0.2  # seconds between calls of `tick`, at most
 HELD_BACK = {signal.SIGINT, signal.SIGTERM}
 PER_CORE, ALWAYS_ALLOWED = 4, 64
@@ -50,7 +47,8 @@ def ordered_map(
 
     The first error in the order of the items is raised when its turn comes, so that the results before it are the same
     for any number of jobs. A process that dies is a ResourceError with its signal and `describe(item)`. Closing the
-    generator, or an error, ends the processes at once. While several jobs work, `tick` is called a few times a second.
+    generator, or an error, ends the processes at once. While several jobs work, `tick` is called a few times a second,
+    for the first time when they begin.
     There are never more processes than items, if their number is known, nor than the machine can use. With `nested`,
     the function may itself start processes.
     """
@@ -94,10 +92,15 @@ class Workers(Generic[Item, Result]):
     """Processes that serve any number of maps and keep what they have loaded."""
 
     def __init__(self, function: Callable[[Item], Result], jobs: int, *, nested: bool = False):
+        self.function, self.nested = function, nested
         self.processes: dict[Connection, ForkProcess] = {}
         self.homes: dict[Hashable, Connection] = {}
+        self.grow(jobs)
+
+    def grow(self, count: int) -> None:
+        """Start further processes, between two maps. They have what is loaded by now."""
         try:
-            _fork(function, jobs, self.processes, nested)
+            _fork(self.function, count, self.processes, self.nested)
         except BaseException:
             self.close()
             raise
@@ -108,32 +111,51 @@ class Workers(Generic[Item, Result]):
         *,
         describe: Callable[[Item], str] = repr,
         tick: Callable[[], None] | None = None,
-        home: Callable[[Item], Hashable] | None = None,
     ) -> Generator[Result, None, None]:
-        """As `ordered_map`. After an error, or if the generator is closed early, no further map is possible.
+        """As `ordered_map`. After an error, or if the generator is closed early, no further map is possible."""
+        return self._map(Stream(items, self.processes), describe, tick)
 
-        Items of the same `home` go to the process that had the first of them, unless another one would be idle.
+    def map_at_home(
+        self,
+        items: Iterable[Item],
+        home: Callable[[Item], Hashable],
+        pack: Callable[[Item, Connection], Any],
+        *,
+        describe: Callable[[Item], str] = repr,
+        tick: Callable[[], None] | None = None,
+    ) -> Generator[Result, None, None]:
+        """The same for items that are all there.
+
+        Items of the same `home` go to the process that had the first of them, in whatever map, unless another one would
+        be idle. `pack` makes what the function gets there of an item and the connection to the process.
         """
-        supply = None if home is None else _Homes(items, home, self.homes)
-        feeder, turn = _Feeder(() if supply is not None else items, self.processes, supply), 0
-        feeder.start()
-        sources = [feeder.ended, *self.processes]
+        return self._map(AtHome(items, self.processes, home, self.homes, pack), describe, tick)
+
+    def _map(
+        self, feeder: Feeder[Item], describe: Callable[[Item], str], tick: Callable[[], None] | None
+    ) -> Generator[Result, None, None]:
+        turn, of_feeder = 0, feeder.sources
+        sources = [*of_feeder, *self.processes]
         done: dict[int, tuple[Result | None, Exception | None]] = {}
         try:
+            feeder.start()
+            if tick is not None:  # there is time for whatever it does: processes are busy
+                tick()
             while feeder.count is None or turn < feeder.count:
                 ready = wait(sources, None if tick is None else TICK)
                 if tick is not None:
                     tick()
                 for source in ready:
-                    if source is feeder.ended:
-                        sources.remove(feeder.ended)
-                        continue
                     assert isinstance(source, Connection)
+                    if source in of_feeder:
+                        sources.remove(source)
+                        continue
                     try:
-                        number, result, error = source.recv()
+                        number, result, error, used = source.recv()
                     except (EOFError, OSError):
                         busy = feeder.busy.get(source)
                         raise _death(self.processes[source], None if busy is None else describe(busy)) from None
+                    usage.of_running[self.processes[source].pid or 0] = used
                     done[number] = (result, error)
                     feeder.free(source)
                 while turn in done:
@@ -141,7 +163,7 @@ class Workers(Generic[Item, Result]):
                     if error is not None:
                         raise error
                     turn += 1
-                    feeder.window.release()
+                    feeder.yielded()
                     yield result  # type: ignore[misc]
             if feeder.failure is not None:
                 raise feeder.failure
@@ -165,6 +187,7 @@ class Workers(Generic[Item, Result]):
             process.kill()
         for process in self.processes.values():
             process.join()
+            usage.of_running.pop(process.pid or 0, None)  # now it counts among those that have ended
 
 
 def _fork(
@@ -196,13 +219,14 @@ def _serve(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, too, and ends this process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
+    usage.of_running.clear()  # they are the parent's
     gc.freeze()  # to look for garbage among inherited objects would copy their memory
     for other in inherited:  # otherwise the end of the parent goes unnoticed
         other.close()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             number, item = connection.recv()
-            connection.send((number, *_attempt(function, item)))
+            connection.send((number, *_attempt(function, item), usage.Used.by_now()))
 
 
 def _attempt(function: Callable[[Item], Result], item: Item) -> tuple[Result | None, Exception | None]:
@@ -220,75 +244,3 @@ def _death(process: ForkProcess, task: str | None) -> ResourceError:
     how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
     hint = "Memory may have run out: use fewer jobs, or smaller limits." if code == -signal.SIGKILL else None
     return ResourceError(f"a worker process {how}" + ("" if task is None else f" at {task}"), hint=hint)
-
-
-class _Feeder(threading.Thread, Generic[Item]):
-    """Hands items to idle processes, so that waiting for input does not hold up finished results."""
-
-    def __init__(self, items: Iterable[Item], connections: Iterable[Connection], at_home: _Homes[Item] | None):
-        super().__init__(daemon=True)
-        self.items, self.at_home = iter(items), at_home
-        self.idle: queue.SimpleQueue[Connection | None] = queue.SimpleQueue()
-        self.busy: dict[Connection, Item] = {}
-        for connection in connections:
-            self.idle.put(connection)
-        self.window = threading.Semaphore(WINDOW * self.idle.qsize())
-        self.count: int | None = None  # of all items, once known
-        self.failure: Exception | None = None  # raised by the iterator after `count` items
-        self.ended, self._end = multiprocessing.Pipe(duplex=False)
-        self._stopped = False
-
-    def free(self, connection: Connection) -> None:
-        self.busy.pop(connection, None)
-        self.idle.put(connection)
-
-    def stop(self) -> None:
-        self._stopped = True
-        self.window.release()
-        self.idle.put(None)
-
-    def run(self) -> None:
-        count = 0
-        try:
-            for number, item, connection in self._assigned():
-                if self._stopped or connection is None:
-                    return
-                self.busy[connection] = item
-                with contextlib.suppress(OSError):  # the process is dead: the receiving side sees that, too
-                    connection.send((number, item))
-                count += 1
-        except Exception as error:
-            self.failure = error
-        self.count = count
-        self._end.send_bytes(b"end")
-
-    def _assigned(self) -> Iterator[tuple[int, Item, Connection | None]]:
-        """Each item with its number and an idle process."""
-        while self.at_home is not None and self.at_home.left():  # no window: all items are there already
-            connection = self.idle.get()
-            if connection is None:
-                return
-            yield *self.at_home.next_for(connection), connection
-        for number, item in enumerate(self.items):
-            self.window.acquire()
-            yield number, item, self.idle.get()
-
-
-class _Homes(Generic[Item]):
-    """Items that are all there, by the process that had the first of the same home."""
-
-    def __init__(self, items: Iterable[Item], home: Callable[[Item], Hashable], known: dict[Hashable, Connection]):
-        self.home, self.known = home, known
-        self.waiting: dict[Connection | None, deque[tuple[int, Item]]] = defaultdict(deque)
-        for number, item in enumerate(items):
-            self.waiting[known.get(home(item))].append((number, item))
-
-    def left(self) -> bool:
-        return any(self.waiting.values())
-
-    def next_for(self, connection: Connection) -> tuple[int, Item]:
-        """One of its own; otherwise one without a home, or of the process that has most."""
-        queue = self.waiting[connection] or self.waiting[None] or max(self.waiting.values(), key=len)
-        number, item = queue.popleft()
-        self.known.setdefault(self.home(item), connection)
-        return number, item

@@ -36,7 +36,11 @@ class Engine(ABC):
         )
 
     def rest(self) -> None:
-        """End what was kept for further jobs of the same kind, such as processes."""
+        """End what was kept for further jobs, such as processes."""
+        return
+
+    def pause(self) -> None:
+        """All jobs so far are done, for good: give back what others may be waiting for, and remove what jobs left."""
         return
 
     def close(self) -> None:

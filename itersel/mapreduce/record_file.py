@@ -11,12 +11,13 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import BinaryIO
 
 import msgpack
 
 from itersel.base.errors import InputError
-from itersel.base.files import atomic_write
+from itersel.base.files import atomic_write, cannot_write, write_unsynced
 from itersel.mapreduce.job import Record
 
 MAGIC = b"itersrec"
@@ -37,11 +38,18 @@ def write_records(
         values.append(record.value)
         offset += len(record.value)
     packed = msgpack.packb([note, index])
-    with atomic_write(path, compress=False, sync=sync) as stream:
-        stream.write(HEADER.pack(MAGIC, VERSION, len(packed), zlib.crc32(packed)))
-        stream.write(packed)
-        for value in values:
-            stream.write(value)
+    parts = [HEADER.pack(MAGIC, VERSION, len(packed), zlib.crc32(packed)), packed, *values]
+    if not sync:
+        place = Path(path)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(error, place) from None
+        write_unsynced(place, *parts)
+        return
+    with atomic_write(path, compress=False) as stream:
+        for part in parts:
+            stream.write(part)
 
 
 class RecordFile:

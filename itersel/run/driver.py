@@ -128,7 +128,7 @@ class Driver:
         if not self.start:
             Vector.of([], []).write(place)
         facts, files, warnings = self.score_devtest(self.runner(engine, START), START, Vector.read(place), place)
-        engine.rest()  # processes that ended are not in what the first epoch spends
+        engine.pause()
         for warning in warnings if self.start else []:  # weights of 0 choose nothing, so their score says nothing
             self.warn(f"start weights: {warning}")
         self.directory.finish_start(files, facts)
@@ -139,7 +139,6 @@ class Driver:
         jobs = self.runner(engine, number)
         before = cpu_seconds()
         outcome = self.train_round(jobs, number)
-        engine.rest()  # processes that ended are in what was spent
         spent = round(cpu_seconds() - before, 3) if self.config.run.is_here else None
         vector = outcome.weights
         weights = Weights(dict(zip(outcome.names(vector.ids), vector.values.tolist(), strict=True)))
@@ -157,7 +156,7 @@ class Driver:
         if self.devtest:
             scores, more, found = self.score_devtest(jobs, number, vector, folder / "weights.vec")
             facts, files, warnings = facts | scores, files + more, warnings + found
-            engine.rest()
+        engine.pause()
         for warning in warnings:
             self.warn(f"epoch {number + 1}: {warning}")
         lines, total = self.statistics(number, outcome)

@@ -16,7 +16,7 @@ from itersel.engines import Engine
 from itersel.mapreduce import source_code
 from itersel.mapreduce.fingerprint import fingerprint
 from itersel.mapreduce.job import Job, Record
-from itersel.mapreduce.record_file import RecordFile, write_records
+from itersel.mapreduce.record_file import MAPPED, RecordFile, write_records
 from itersel.mapreduce.side import SideFile
 from itersel.mapreduce.work_item import WorkItem
 
@@ -45,7 +45,9 @@ class JobRunner:
             records = self._run(job, items, files, title)
         # Not synced, which would take as long as a short job: a file that a crash of the machine cut short is noticed.
         write_records(place, records, note, sync=False)
-        return list(RecordFile(place).records())
+        if any(len(record.value) >= MAPPED for record in records):
+            return list(RecordFile(place).records())
+        return records
 
     def _run(
         self, job: Job, items: Sequence[WorkItem], side: Mapping[str, SideFile], title: str | None

@@ -496,6 +496,11 @@ def test_lists_are_projected_once_for_all_steps(monkeypatch):
         assert kept.of(items[2], both).features.tolist() == [[2.0, 0.0], [0.0, 2.0]]
     assert read == ["1", "2"]
     assert kept.of(items[1], one).features.tolist() == [[0.0, 2.0]] and read == ["1", "2", "1"]
+    later = replace(items[2], values={line_search_job.LISTS: "3"})
+    for _ in range(2):
+        assert kept.of(later, both).features.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    assert read[3:] == ["3"] and len(kept._known) == 2, "lists of an earlier round are forgotten"
+    del read[3:]
     small = line_search_job.Projections(limit=0)
     for item in (items[0], items[1], items[1], items[0]):
         small.of(item, both)

@@ -1,5 +1,6 @@
 """Ordered work in processes: order, errors in their turn, deaths, early ends."""
 
+import contextlib
 import itertools
 import multiprocessing
 import os
@@ -10,7 +11,7 @@ import pytest
 
 from itersel.base import workers
 from itersel.base.errors import ConfigError, InputError, ResourceError
-from itersel.base.workers import ordered_map, process_count
+from itersel.base.workers import Workers, ordered_map, process_count
 
 
 def slow_first(number):
@@ -110,6 +111,44 @@ def test_a_result_does_not_wait_for_the_next_item():
     assert next(results) == 1
     results.close()
     assert time.monotonic() - started < 30
+
+
+def test_processes_can_join_between_maps():
+    with contextlib.closing(Workers(lambda item: (os.getpid(), item), 1)) as some:
+        alone = {pid for pid, _ in some.map(range(20))}
+        some.grow(2)
+        assert alone < {process.pid for process in some.processes.values()}
+        assert [item for _, item in some.map(range(20))] == list(range(20))
+        assert len(some.processes) == 3
+
+
+def test_items_go_home_packed_for_their_process():
+    with contextlib.closing(Workers(lambda item: (os.getpid(), item), 2)) as some:
+        names = {connection: process.pid for connection, process in some.processes.items()}
+
+        def pack(item, connection):
+            return item, names[connection]
+
+        homes = set()
+        for _ in range(3):
+            made = list(some.map_at_home(range(4), lambda item: item % 2, pack))
+            assert [item for _, (item, _) in made] == list(range(4))
+            assert all(pid == packed for pid, (_, packed) in made)
+            homes.add((made[0][0], made[1][0]))
+        assert len(homes) == 1
+        assert list(some.map_at_home([], hash, pack)) == []
+
+
+def test_what_fails_while_items_are_handed_out_ends_the_processes():
+    def pack(item, _):
+        if item == 5:
+            raise InputError("too large")
+        return item
+
+    some = Workers(lambda item: item, 2)
+    with pytest.raises(InputError, match="too large"):
+        list(some.map_at_home(range(9), hash, pack))
+    assert not multiprocessing.active_children()
 
 
 def test_jobs_are_checked():
