@@ -69,7 +69,7 @@ def ascend(
 
 def _directions(space: SearchSpace, random: int, scales: Point, draw: np.random.Generator) -> list[Point]:
     """The coordinates that move, and random directions."""
-    made = [np.eye(len(space))[k] for k in space.free]
+    made = list(np.eye(len(space))[space.free])
     for _ in range(random):
         direction = np.zeros(len(space))
         direction[space.free] = draw.normal(size=len(space.free)) * scales[space.free]
