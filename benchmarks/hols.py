@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from itersel.algorithms.epoch_job import EpochJob  # noqa: E402
 from itersel.algorithms.gradient_job import GradientJob  # noqa: E402
+from itersel.base.errors import UserError  # noqa: E402
 from itersel.learn.epoch import EpochConfig  # noqa: E402
 from itersel.lists.source import open_source  # noqa: E402
 from itersel.mapreduce.job import Job  # noqa: E402
@@ -94,4 +95,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:  # a file that is not there, for instance
+        sys.exit(f"error: {error}")
